@@ -1,0 +1,1 @@
+"""Chats: messages to text and spans, to masks, to training examples."""

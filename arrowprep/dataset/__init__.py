@@ -1,0 +1,1 @@
+"""Datasets: an immutable value over Arrow files, and the operations on it."""

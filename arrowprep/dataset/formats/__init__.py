@@ -1,0 +1,1 @@
+"""How rows look to a caller; a file a library."""

@@ -1,0 +1,1 @@
+"""Files to Arrow, once; a file a format."""

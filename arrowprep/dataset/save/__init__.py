@@ -1,0 +1,1 @@
+"""Arrow to files; a file a format."""

@@ -1,0 +1,1 @@
+"""Arrow files: written aside, renamed when whole, mapped; and the cache of results."""

@@ -1,0 +1,1 @@
+"""A file a family of operations, each from View to View."""

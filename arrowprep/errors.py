@@ -1,0 +1,190 @@
+"""Every exception of arrowprep; each also is the built-in that a caller would expect.
+
+    ArrowprepError
+    ├── DataError                   what a dataset holds, or was asked for
+    │   ├── ColumnNotFound          KeyError
+    │   ├── RowOutOfRange           IndexError
+    │   ├── BadSelection            TypeError: not something that selects rows
+    │   ├── BadArgument             ValueError: an option's value makes no sense
+    │   ├── LengthMismatch          ValueError: columns of unequal length
+    │   └── TypeConflict            TypeError: values of one column do not fit one type
+    ├── FileError                   a file that cannot be used; says which, and where in it
+    │   ├── MissingFile             FileNotFoundError
+    │   ├── UnreadableFile          ValueError: not what its name says, truncated or broken
+    │   └── UnknownFileType         ValueError
+    ├── MapError                    RuntimeError: a user's function failed, with function, rows, column and cause
+    │   └── WorkerDied              a worker process was killed, with its signal
+    ├── CacheError                  OSError: the cache folder cannot be written
+    ├── TokenizerError              ValueError
+    │   ├── BadTokenizerFile        not a tokenizer.json, or one that contradicts itself
+    │   └── UnsupportedComponent    a part of a tokenizer.json that is not implemented; never ignored
+    └── ChatError                   ValueError
+        ├── TemplateError           the template failed or refused, with its line; `.kind` groups the causes
+        │   └── TemplateForbidden   the sandbox said no
+        └── MaskUnavailable         a mask was asked for that the template cannot give
+    ArrowprepWarning                UserWarning: something works, but not as the caller may think
+
+Errors carry their facts as attributes and survive pickling, so that one raised
+in a worker process arrives whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ArrowprepError",
+    "ArrowprepWarning",
+    "BadArgument",
+    "BadSelection",
+    "BadTokenizerFile",
+    "CacheError",
+    "ChatError",
+    "ColumnNotFound",
+    "DataError",
+    "FileError",
+    "LengthMismatch",
+    "MapError",
+    "MaskUnavailable",
+    "MissingFile",
+    "RowOutOfRange",
+    "TemplateError",
+    "TemplateForbidden",
+    "TokenizerError",
+    "TypeConflict",
+    "UnknownFileType",
+    "UnreadableFile",
+    "UnsupportedComponent",
+    "WorkerDied",
+]
+
+
+class ArrowprepWarning(UserWarning):
+    """Something works, but perhaps not as the caller thinks."""
+
+
+class ArrowprepError(Exception):
+    """Base of all: built from one sentence and the facts behind it, as keywords.
+
+    >>> e = BadArgument("batch_size must be at least 1", batch_size=0)
+    >>> str(e), e.batch_size
+    ('batch_size must be at least 1', 0)
+    """
+
+    def __init__(self, message: str = "", **facts: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.facts = facts
+
+    def __getattr__(self, name: str) -> Any:
+        # only reached for names that are no ordinary attribute; facts is absent while unpickling
+        facts: dict[str, Any] = self.__dict__.get("facts", {})
+        if name in facts:
+            return facts[name]
+        raise AttributeError(
+            f"{type(self).__name__} has no fact {name!r}; it has {', '.join(facts) or 'none'}"
+        )
+
+    def __str__(self) -> str:
+        return self.message  # KeyError would show the repr
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.facts)
+
+
+def _rebuild(cls: type[ArrowprepError], message: str, facts: dict[str, Any]) -> ArrowprepError:
+    error = cls.__new__(cls)
+    ArrowprepError.__init__(error, message, **facts)
+    return error
+
+
+class DataError(ArrowprepError):
+    """What a dataset holds, or was asked for."""
+
+
+class ColumnNotFound(DataError, KeyError):
+    """Facts: column, columns."""
+
+    def __init__(self, column: object, columns: list[str]) -> None:
+        known = ", ".join(map(repr, columns)) or "none: the dataset has no columns"
+        super().__init__(f"no column {column!r}; the columns are {known}", column=column, columns=columns)
+
+
+class RowOutOfRange(DataError, IndexError):
+    """Facts: row, num_rows."""
+
+    def __init__(self, row: int, num_rows: int) -> None:
+        rows = f"0..{num_rows - 1}" if num_rows else "none: the dataset is empty"
+        super().__init__(f"row {row} is out of range; the rows are {rows}", row=row, num_rows=num_rows)
+
+
+class BadSelection(DataError, TypeError):
+    """What was given cannot select rows."""
+
+
+class BadArgument(DataError, ValueError):
+    """An option's value makes no sense."""
+
+
+class LengthMismatch(DataError, ValueError):
+    """Columns that should have one length have several."""
+
+
+class TypeConflict(DataError, TypeError):
+    """Values of one column do not fit one type."""
+
+
+class FileError(ArrowprepError):
+    """A file that cannot be used. Facts: path, and line, row or column where known."""
+
+
+class MissingFile(FileError, FileNotFoundError):
+    """Nothing is there."""
+
+
+class UnreadableFile(FileError, ValueError):
+    """Not what its name says, truncated, or broken in a place that the message names."""
+
+
+class UnknownFileType(FileError, ValueError):
+    """No loader for this suffix."""
+
+
+class MapError(ArrowprepError, RuntimeError):
+    """A user's function failed. Facts: function, start, stop (rows), column, cause, traceback."""
+
+
+class WorkerDied(MapError):
+    """A worker process ended without a result. Facts: as MapError, and exitcode."""
+
+
+class CacheError(ArrowprepError, OSError):
+    """The cache cannot be written or is not what it should be. Facts: path."""
+
+
+class TokenizerError(ArrowprepError, ValueError):
+    """Base of what goes wrong with tokenizers."""
+
+
+class BadTokenizerFile(TokenizerError):
+    """Not a tokenizer file, or one that contradicts itself. Facts: path, place."""
+
+
+class UnsupportedComponent(TokenizerError):
+    """A part of a tokenizer.json that is not implemented. Facts: component, place."""
+
+
+class ChatError(ArrowprepError, ValueError):
+    """Base of what goes wrong with chats."""
+
+
+class TemplateError(ChatError):
+    """A template failed or refused. Facts: kind, line, and template where it has a name."""
+
+
+class TemplateForbidden(TemplateError):
+    """The sandbox refused what the template tried."""
+
+
+class MaskUnavailable(ChatError):
+    """An assistant mask was asked for and the template cannot give it."""

@@ -1,0 +1,1 @@
+"""Tokenizers: the object model, the reference engine, and the shell that users call."""
