@@ -1,0 +1,76 @@
+# One command each, on a machine with Python 3.10 or newer and make:
+#
+#   make demo         see it work: the packaged samples, tokenized, cached, as NumPy, with an assistant mask
+#   make test         all tests
+#   make quick        the tests that need no other library
+#   make conformance  compare with golden data; ARROWPREP_CONFORMANCE names its folder
+#   make lint         ruff and mypy
+#   make bench        speed beside the libraries that arrowprep replaces
+#   make clean        remove what these made
+#
+# PYTHON=... chooses the interpreter. Environments are made once under .envs/, again only when
+# pyproject.toml changes; so a second run needs no network.
+
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.10 python3; do \
+	$$python -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$python && break; done)
+ENVS := .envs
+DEV := $(ENVS)/dev
+DEMO := $(ENVS)/demo
+PLAIN ?= $(ENVS)/plain
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check --root-user-action=ignore
+SOURCES := $(shell find arrowprep -type f -not -name '*.pyc')
+PYTEST_OPTIONS ?=
+
+.PHONY: demo test quick conformance lint bench clean
+.DELETE_ON_ERROR:
+
+demo: $(DEMO)/.installed
+	$(DEMO)/bin/arrowprep demo
+
+test: $(DEV)/.installed
+	$(DEV)/bin/python -m pytest -q $(PYTEST_OPTIONS)
+
+quick: $(PLAIN)/.installed
+	$(PLAIN)/bin/python -m pytest -q --ignore=tests/differential $(PYTEST_OPTIONS)
+
+conformance: $(DEV)/.installed
+	$(DEV)/bin/python -m pytest -q -rA --no-header tests/conformance -m conformance $(PYTEST_OPTIONS)
+
+lint: $(DEV)/.installed
+	$(DEV)/bin/ruff check .
+	$(DEV)/bin/ruff format --check .
+	$(DEV)/bin/mypy
+
+bench: $(DEV)/.installed
+	$(DEV)/bin/python -m benchmarks.run
+
+clean:
+	rm -rf $(ENVS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.venv*' -prune -exec rm -rf {} +
+
+# an environment with pip and what builds the package, and nothing else
+$(ENVS)/%/bin/python:
+	@test -n "$(PYTHON)" || { echo "no Python >= 3.10 with venv found; say which: make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(ENVS)/$*
+	$@ $(PIP_INSTALL) --upgrade pip 'setuptools>=77' wheel
+
+# developing: tests, lint, and the libraries that results are compared with, where they can be had
+$(DEV)/.installed: pyproject.toml | $(DEV)/bin/python
+	$(DEV)/bin/python $(PIP_INSTALL) --no-build-isolation -e '.[test,lint]'
+	$(DEV)/bin/python $(PIP_INSTALL) --no-build-isolation -e '.[peers]' \
+		|| echo "the peers cannot be installed here; tests that compare with them will say so"
+	touch $@
+
+# the tests alone: what the quick subset runs in, on any interpreter (make quick PLAIN=.envs/3.12 PYTHON=python3.12)
+$(PLAIN)/.installed: pyproject.toml | $(PLAIN)/bin/python
+	$(PLAIN)/bin/python $(PIP_INSTALL) --no-build-isolation -e '.[test]'
+	touch $@
+
+# the demo: the runtime dependencies alone, and the package as users get it, not as a link to this folder
+$(DEMO)/.dependencies: pyproject.toml | $(DEMO)/bin/python
+	$(DEMO)/bin/python $(PIP_INSTALL) --no-build-isolation .
+	touch $@
+
+$(DEMO)/.installed: $(DEMO)/.dependencies $(SOURCES)
+	$(DEMO)/bin/python $(PIP_INSTALL) --no-build-isolation --no-index --no-deps --force-reinstall .
+	touch $@
