@@ -1,0 +1,20 @@
+"""What every test stands on: a cache of its own, no bars, steady property tests."""
+
+import pytest
+from hypothesis import settings
+
+from arrowprep import config
+
+# wall-clock deadlines fail on a busy machine; the same examples each run, so that a failure can be repeated
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("steady")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch):
+    """Each test has an empty cache folder, also in the processes it starts."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("ARROWPREP_CACHE", str(folder))
+    monkeypatch.setenv("ARROWPREP_DISABLE_PROGRESS_BARS", "1")
+    monkeypatch.setattr(config, "_current", None)
+    return folder
