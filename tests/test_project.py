@@ -14,9 +14,7 @@ import arrowprep
 from arrowprep import data
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [
-    path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("arrowprep/data/*.md")]
-]
+PAGES = [page for folder in (".", "docs", "arrowprep/data") for page in sorted((ROOT / folder).glob("*.md"))]
 
 
 @pytest.mark.parametrize("name", arrowprep.__all__)
@@ -50,7 +48,7 @@ def test_the_changelog_begins_with_this_version() -> None:
     assert f'version = "{arrowprep.__version__}"' in project
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
     for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text()):
         if not link.startswith(("http://", "https://")):
@@ -59,8 +57,8 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
 
 def test_the_samples_are_what_their_readme_says() -> None:
     said = (ROOT / "arrowprep" / "data" / "README.md").read_text()
-    documents = [json.loads(line) for line in gzip.open(data.DOCUMENTS, "rt", encoding="utf-8")]
-    conversations = [json.loads(line) for line in data.CONVERSATIONS.open(encoding="utf-8")]
+    documents = [json.loads(line) for line in gzip.decompress(data.DOCUMENTS.read_bytes()).splitlines()]
+    conversations = [json.loads(line) for line in data.CONVERSATIONS.read_bytes().splitlines()]
     assert f"{len(documents):,} documents" in said
     assert f"{len(conversations)} conversations" in said
     assert f"{sum(len(row['text'].encode()) for row in documents) / 1e6:.1f} MB of text" in said

@@ -18,7 +18,7 @@ FOUNDATION = {"errors", "config", "progress"}
 RUNTIME = {"pyarrow", "numpy", "xxhash", "dill", "multiprocess", "jinja2", "regex", "tqdm"}
 PEERS = {"datasets", "tokenizers", "transformers", "trl", "tiktoken", "sentencepiece"}
 
-# a module imports its own row, the rows above it, and the foundation; one that is not named here is in the first row
+# a module imports its own row and the rows above it; one that is not named here is in the first row
 DATASET_LAYERS = [
     {"indices", "fingerprint", "features", "storage", "formats", "execute"},
     {"view"},
