@@ -17,6 +17,7 @@
     ├── CacheError                  OSError: the cache folder cannot be written
     ├── TokenizerError              ValueError
     │   ├── BadTokenizerFile        not a tokenizer.json, or one that contradicts itself
+    │   ├── NotText                 TypeError: something else where a text belongs
     │   └── UnsupportedComponent    a part of a tokenizer.json that is not implemented; never ignored
     └── ChatError                   ValueError
         ├── TemplateError           the template failed or refused, with its line; `.kind` groups the causes
@@ -47,6 +48,7 @@ __all__ = [
     "MapError",
     "MaskUnavailable",
     "MissingFile",
+    "NotText",
     "RowOutOfRange",
     "TemplateError",
     "TemplateForbidden",
@@ -168,6 +170,10 @@ class TokenizerError(ArrowprepError, ValueError):
 
 class BadTokenizerFile(TokenizerError):
     """Not a tokenizer file, or one that contradicts itself. Facts: path, place."""
+
+
+class NotText(TokenizerError, TypeError):
+    """Something else stands where a text belongs. Facts: row where it is in a batch, given."""
 
 
 class UnsupportedComponent(TokenizerError):
