@@ -1,0 +1,1 @@
+"""Speed beside the libraries that arrowprep replaces: `python -m benchmarks.run`."""
