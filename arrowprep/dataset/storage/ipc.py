@@ -1,0 +1,93 @@
+"""Arrow IPC files: written aside and renamed when whole; opened by mapping."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep.errors import CacheError, MissingFile, UnreadableFile
+
+_FILE_MAGIC = b"ARROW1\0\0"
+
+
+class Writer:
+    """Writes batches to an Arrow file that is still aside; CacheError where the folder takes no more."""
+
+    def __init__(self, path: Path, sink: Any, writer: Any) -> None:
+        self._path, self._sink, self._writer = path, sink, writer
+
+    def write_batch(self, batch: pa.RecordBatch, custom_metadata: Mapping[str, str] | None = None) -> None:
+        with telling_folder(self._path.parent):
+            self._writer.write_batch(batch, custom_metadata)
+
+    def write_table(self, table: pa.Table, max_chunksize: int | None = None) -> None:
+        with telling_folder(self._path.parent):
+            self._writer.write_table(table, max_chunksize)
+
+    def close(self) -> None:
+        with telling_folder(self._path.parent):
+            self._writer.close()
+            self._sink.close()
+
+
+@contextmanager
+def write_aside(path: Path, schema: pa.Schema) -> Iterator[Writer]:
+    """A writer of an Arrow IPC file that appears under its name when it is whole, or not at all.
+
+    Raises CacheError where the folder cannot be written.
+    """
+    aside = aside_of(path)
+    try:
+        with telling_folder(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            sink = pa.OSFile(str(aside), "wb")
+        with sink:
+            writer = Writer(path, sink, pa.ipc.new_file(sink, schema))
+            yield writer
+            writer.close()
+        with telling_folder(path.parent):
+            os.replace(aside, path)
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink()
+
+
+def aside_of(path: Path) -> Path:
+    """A name in the same folder that tells its owner and that no other writer uses."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+@contextmanager
+def telling_folder(folder: Path) -> Iterator[None]:
+    """Turn what the operating system says of a full or read-only folder into a CacheError."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CacheError(
+            f"cannot write in {folder}: {reason}; set ARROWPREP_CACHE or cache_dir= to a folder with room",
+            path=folder,
+        ) from error
+
+
+def open_mapped(path: Path) -> pa.Table:
+    """The rows of an Arrow IPC file or stream, mapped: nothing is read until it is used.
+
+    Raises MissingFile, or UnreadableFile where the file is truncated or is not Arrow.
+    """
+    try:
+        with pa.memory_map(str(path)) as source:
+            opened = pa.ipc.open_file if source.read(8) == _FILE_MAGIC else pa.ipc.open_stream
+            source.seek(0)
+            return opened(source).read_all()
+    except FileNotFoundError as error:
+        raise MissingFile(f"{path} does not exist", path=path) from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise UnreadableFile(f"{path} is truncated or is no Arrow file: {error}", path=path) from error
