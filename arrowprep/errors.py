@@ -13,8 +13,10 @@
     │   ├── UnreadableFile          ValueError: not what its name says, truncated or broken
     │   └── UnknownFileType         ValueError
     ├── MapError                    RuntimeError: a user's function failed, with function, rows, column and cause
+    │   ├── BadResult               TypeError: it returned what is no row or batch
     │   └── WorkerDied              a worker process was killed, with its signal
     ├── CacheError                  OSError: the cache folder cannot be written
+    ├── Unnameable                  TypeError: something whose content cannot be hashed
     ├── TokenizerError              ValueError
     │   ├── BadTokenizerFile        not a tokenizer.json, or one that contradicts itself
     │   ├── NotText                 TypeError: something else where a text belongs
@@ -22,6 +24,7 @@
     └── ChatError                   ValueError
         ├── TemplateError           the template failed or refused, with its line; `.kind` groups the causes
         │   └── TemplateForbidden   the sandbox said no
+        ├── ToolSchemaError         a function that no JSON schema can be made of; `.kind` says what is at fault
         └── MaskUnavailable         a mask was asked for that the template cannot give
     ArrowprepWarning                UserWarning: something works, but not as the caller may think
 
@@ -37,6 +40,7 @@ __all__ = [
     "ArrowprepError",
     "ArrowprepWarning",
     "BadArgument",
+    "BadResult",
     "BadSelection",
     "BadTokenizerFile",
     "CacheError",
@@ -53,8 +57,10 @@ __all__ = [
     "TemplateError",
     "TemplateForbidden",
     "TokenizerError",
+    "ToolSchemaError",
     "TypeConflict",
     "UnknownFileType",
+    "Unnameable",
     "UnreadableFile",
     "UnsupportedComponent",
     "WorkerDied",
@@ -156,12 +162,20 @@ class MapError(ArrowprepError, RuntimeError):
     """A user's function failed. Facts: function, start, stop (rows), column, cause, traceback."""
 
 
+class BadResult(MapError, TypeError):
+    """A user's function returned what cannot be rows. Facts: as MapError."""
+
+
 class WorkerDied(MapError):
     """A worker process ended without a result. Facts: as MapError, and exitcode."""
 
 
 class CacheError(ArrowprepError, OSError):
     """The cache cannot be written or is not what it should be. Facts: path."""
+
+
+class Unnameable(ArrowprepError, TypeError):
+    """Something in reach of a fingerprint has no name by content. Facts: path, object_type, remedy."""
 
 
 class TokenizerError(ArrowprepError, ValueError):
@@ -190,6 +204,10 @@ class TemplateError(ChatError):
 
 class TemplateForbidden(TemplateError):
     """The sandbox refused what the template tried."""
+
+
+class ToolSchemaError(ChatError):
+    """No JSON schema can be made of a function. Facts: kind ("docstring", "type_hint", "choices"), function."""
 
 
 class MaskUnavailable(ChatError):

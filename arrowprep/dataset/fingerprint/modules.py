@@ -1,0 +1,72 @@
+"""Whose code a module is: the user's own (followed by content) or a library's (name and version)."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+def is_own(module_name: str, module: ModuleType | None = None) -> bool:
+    """Whether the user may edit this module: `__main__`, a notebook, a file outside of installed packages.
+
+    An editable install is the user's own. arrowprep is a library wherever it lies. `module` is what to look
+    at where it is not the one in `sys.modules`.
+    """
+    if module_name == "__main__":
+        return True
+    root = module_name.partition(".")[0]
+    if root in sys.stdlib_module_names or root == "arrowprep":
+        return False
+    return not _is_installed(module or sys.modules.get(module_name) or sys.modules.get(root))
+
+
+def _is_installed(module: ModuleType | None) -> bool:
+    place = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    return place is not None and _is_installed_file(str(place))
+
+
+@lru_cache(maxsize=4096)
+def _is_installed_file(file: str) -> bool:
+    path = Path(file)
+    if not _INSTALLED.isdisjoint(path.parts):
+        return True
+    return any(path.is_relative_to(folder) for folder in _standard_folders())
+
+
+@lru_cache(maxsize=1)
+def _standard_folders() -> tuple[str, ...]:
+    return tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+
+
+@lru_cache(maxsize=1024)
+def library_version(root: str) -> str:
+    """Version of what provides the top-level module `root`; "" where nobody knows.
+
+    Read from the installed metadata, not from the module, for the answer may not depend on whether it
+    was imported already.
+    """
+    if root == "builtins":
+        return ""
+    if root in sys.stdlib_module_names:
+        return f"python {sys.version_info.major}.{sys.version_info.minor}"
+    from importlib import metadata
+
+    try:
+        return metadata.version(root)
+    except metadata.PackageNotFoundError:
+        pass
+    # the slow way (70 ms), for modules that are not named as their distribution: PIL, yaml, sklearn
+    names = _distributions().get(root, [])
+    return ", ".join(f"{name} {metadata.version(name)}" for name in sorted(set(names)))
+
+
+@lru_cache(maxsize=1)
+def _distributions() -> dict[str, list[str]]:
+    from importlib import metadata
+
+    return dict(metadata.packages_distributions())
