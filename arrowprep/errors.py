@@ -24,7 +24,7 @@
     └── ChatError                   ValueError
         ├── TemplateError           the template failed or refused, with its line; `.kind` groups the causes
         │   └── TemplateForbidden   the sandbox said no
-        ├── ToolSchemaError         a function that no JSON schema can be made of; `.kind` says what is at fault
+        ├── ToolSchemaError         no JSON schema can be made of a function; `.kind` says what is at fault
         └── MaskUnavailable         a mask was asked for that the template cannot give
     ArrowprepWarning                UserWarning: something works, but not as the caller may think
 
@@ -207,7 +207,7 @@ class TemplateForbidden(TemplateError):
 
 
 class ToolSchemaError(ChatError):
-    """No JSON schema can be made of a function. Facts: kind ("docstring", "type_hint", "choices"), function."""
+    """No JSON schema can be made of a function. Facts: kind (docstring, type_hint, choices), function."""
 
 
 class MaskUnavailable(ChatError):

@@ -1,0 +1,201 @@
+"""Jinja's compiler, with operators that pay and generation blocks that leave their edges.
+
+Differences of the Python code it writes:
+- operators and outputs whose cost depends on their operands call `Operators`;
+- each turn of a loop and each call of a macro pays for the nodes in its body;
+- nothing is computed at compile time, so a template cannot do work by being read;
+- a generation block writes its text in place, between two edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
+
+from arrowprep.chat.generation import is_generation
+
+__all__ = ["TemplateCompiler"]
+
+# what evaluating a node costs, in units of the meter; 1 for those not named
+_PRICES: dict[type[nodes.Node], int] = {
+    nodes.Call: 12,
+    nodes.Filter: 10,
+    nodes.Test: 6,
+    nodes.Getattr: 4,
+    nodes.Getitem: 4,
+    nodes.Add: 3,
+    nodes.Concat: 5,
+    nodes.Compare: 3,
+    nodes.For: 8,
+    nodes.Macro: 8,
+    nodes.CallBlock: 16,
+}
+_OPERATORS = (
+    "text",
+    "markup",
+    "glued",
+    "glued_markup",
+    "add",
+    "multiply",
+    "power",
+    "modulo",
+    "compare",
+    "key",
+    "cut",
+)
+
+
+class TemplateCompiler(CodeGenerator):
+    """Writes the Python code of one template."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._bodies: set[int] = set()  # by id: lists of nodes that run more than once
+        self._filtered: dict[
+            int, int
+        ] = {}  # by id: what a filtered loop runs over, and the price of its test
+
+    def write_commons(self) -> None:
+        super().write_commons()
+        self.writeline("meter = context.meter")
+        self.writeline("spend = meter.spend; concat = meter.joined")
+        self.writeline("; ".join(f"{name} = meter.{name}" for name in _OPERATORS))
+
+    # what runs again and again
+
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:
+        self._bodies.add(id(node.body))
+        if node.test:
+            self._filtered[id(node.iter)] = _price([node.test])
+        super().visit_For(node, frame)
+
+    def macro_body(self, node: Any, frame: Frame) -> Any:
+        self._bodies.add(id(node.body))
+        return super().macro_body(node, frame)
+
+    def visit_Block(self, node: nodes.Block, frame: Frame) -> None:
+        self._bodies.add(id(node.body))
+        super().visit_Block(node, frame)
+
+    def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
+        if id(nodes) in self._bodies:
+            self.writeline(f"spend({_price(nodes)})")
+        super().blockvisit(nodes, frame)
+
+    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
+        price = self._filtered.pop(id(node), None)
+        if price is None:
+            return super().visit(node, *args, **kwargs)
+        self.write("meter.counted(")
+        super().visit(node, *args, **kwargs)
+        self.write(f", {price})")
+        return None
+
+    # output
+
+    def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:
+        if not is_generation(node):
+            super().visit_CallBlock(node, frame)
+            return
+        self.simple_write("context.generation_start", frame, node)
+        self.visit_Scope(nodes.Scope(node.body), frame)
+        self.simple_write("context.generation_stop", frame, node)
+
+    def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
+        if not isinstance(node, (nodes.TemplateData, nodes.Const)):
+            raise nodes.Impossible
+        return super()._output_child_to_const(node, frame, finalize)
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        if frame.eval_ctx.volatile:
+            self.write("(markup if context.eval_ctx.autoescape else text)(")
+        else:
+            self.write("markup(" if frame.eval_ctx.autoescape else "text(")
+
+    # operators
+
+    def _call(self, name: str, frame: Frame, *operands: nodes.Node | str) -> None:
+        self.write(f"{name}(")
+        for operand in operands:
+            if isinstance(operand, str):
+                self.write(repr(operand))
+            else:
+                self.visit(operand, frame)
+            self.write(", ")
+        self.write(")")
+
+    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:
+        self._call("add", frame, node.left, node.right)
+
+    def visit_Mul(self, node: nodes.BinExpr, frame: Frame) -> None:
+        self._call("multiply", frame, node.left, node.right)
+
+    def visit_Pow(self, node: nodes.BinExpr, frame: Frame) -> None:
+        self._call("power", frame, node.left, node.right)
+
+    def visit_Mod(self, node: nodes.BinExpr, frame: Frame) -> None:
+        self._call("modulo", frame, node.left, node.right)
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        escapes = frame.eval_ctx.volatile or frame.eval_ctx.autoescape
+        self.write("glued_markup((" if escapes else "glued((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
+        first = node.ops[0]
+        if len(node.ops) == 1 and first.op not in ("in", "notin") and _has_const(node.expr, first.expr):
+            super().visit_Compare(node, frame)  # the constant's length bounds the work
+            return
+        operands = [part for op in node.ops for part in (op.op, op.expr)]
+        self._call("compare", frame, node.expr, *operands)
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        self.write("{")
+        for pair in node.items:
+            if isinstance(pair.key, nodes.Const):
+                self.visit(pair.key, frame)
+            else:
+                self._call("key", frame, pair.key)
+            self.write(": ")
+            self.visit(pair.value, frame)
+            self.write(", ")
+        self.write("}")
+
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        if not isinstance(node.arg, nodes.Slice):
+            super().visit_Getitem(node, frame)
+            return
+        part = node.arg
+        self.write("cut(")
+        self.visit(node.node, frame)
+        self.write(", ")
+        edges = [nodes.Const(None) if edge is None else edge for edge in (part.start, part.stop, part.step)]
+        self._call("slice", frame, *edges)
+        self.write(")")
+
+
+def _has_const(*operands: nodes.Node) -> bool:
+    return any(isinstance(operand, nodes.Const) for operand in operands)
+
+
+def _price(body: Iterable[nodes.Node]) -> int:
+    """Units of running each node of body once; long texts count by their length."""
+    price = 4
+    for node in body:
+        price += _PRICES.get(type(node), 1) + _text_length(node) // 64
+        price += sum(
+            _PRICES.get(type(part), 1) + _text_length(part) // 64 for part in node.find_all(nodes.Node)
+        )
+    return price
+
+
+def _text_length(node: nodes.Node) -> int:
+    if isinstance(node, nodes.TemplateData):
+        return len(node.data)
+    return len(node.value) if isinstance(node, nodes.Const) and isinstance(node.value, str) else 0

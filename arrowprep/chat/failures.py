@@ -1,0 +1,80 @@
+"""What went wrong inside a template, told as an error of ours with its kind and line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jinja2
+from jinja2.exceptions import SecurityError, TemplateSyntaxError, UndefinedError
+
+from arrowprep.errors import ChatError, TemplateError, TemplateForbidden
+
+__all__ = ["Refusal", "TemplateError", "told"]
+
+
+class Refusal(jinja2.TemplateError):
+    """What `raise_exception` in a template raises."""
+
+
+_KINDS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+    (Refusal, "raise_exception"),
+    (UndefinedError, "undefined"),
+    (SecurityError, "security"),
+    ((TemplateSyntaxError, SyntaxError), "syntax"),
+    (jinja2.TemplateError, "template"),
+    ((RecursionError, MemoryError), "limit"),
+    (Exception, "python_in_template"),
+)
+_SAID = {
+    "raise_exception": "the template refused the conversation: {}",
+    "security": "the template did what the sandbox forbids: {}",
+    "syntax": "the chat template cannot be read: {}",
+    "limit": "the template goes deeper than it may: {}",
+}
+
+
+@contextmanager
+def told(template: jinja2.Template | None) -> Iterator[None]:
+    """Turns every error of a template into TemplateError.
+
+    template: for its line numbers; None while it is being compiled
+    """
+    try:
+        yield
+    except Exception as error:
+        raise _failure(error, template) from error
+
+
+def _failure(error: Exception, template: jinja2.Template | None) -> ChatError:
+    line = _line(error, template)
+    where = f"line {line} of the template: " if line else ""
+    if isinstance(error, ChatError):
+        if line and "line" not in error.facts:
+            return type(error)(where + error.message, **error.facts, line=line)
+        return error
+    kind = next(kind for types, kind in _KINDS if isinstance(error, types))
+    if template is None and kind == "python_in_template":
+        kind = "syntax"
+    forbidden = kind in ("security", "limit")
+    said = _SAID.get(kind, "{}").format(_words(error, kind))
+    return (TemplateForbidden if forbidden else TemplateError)(where + said, kind=kind, line=line)
+
+
+def _words(error: Exception, kind: str) -> str:
+    words = str(getattr(error, "message", None) or error)
+    return f"{type(error).__name__}: {words}" if kind in ("python_in_template", "limit") else words
+
+
+def _line(error: Exception, template: jinja2.Template | None) -> int | None:
+    """The innermost line of the template that was running, or where its text is wrong."""
+    if isinstance(error, TemplateSyntaxError):
+        return error.lineno
+    line: int | None = None
+    step: Any = error.__traceback__
+    while step is not None and template is not None:
+        if step.tb_frame.f_code.co_filename == "<template>":
+            line = template.get_corresponding_lineno(step.tb_lineno)
+        step = step.tb_next
+    return line

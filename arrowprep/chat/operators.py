@@ -1,0 +1,189 @@
+"""The operators of a template, each of which pays for its result before it makes it.
+
+The compiled template calls these by their short names; see `compiler`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from jinja2.runtime import markup_join
+from markupsafe import Markup, escape
+
+from arrowprep.chat.meter import MAX_INT_BITS, Meter, measure, mixed
+from arrowprep.errors import TemplateForbidden
+
+__all__ = ["Operators"]
+
+_COMPARE = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "gt": operator.gt,
+    "gteq": operator.ge,
+    "lt": operator.lt,
+    "lteq": operator.le,
+}
+_SHOWN_AS_IS = frozenset({int, float, bool, type(None)})
+
+
+class Operators(Meter):
+    """Operators over one rendering's budget, with Python's results and errors."""
+
+    __slots__ = ()
+
+    def text(self, value: Any) -> str:
+        """What `{{ value }}` writes."""
+        kind = type(value)
+        if kind is str:
+            return value  # type: ignore[no-any-return]
+        if kind not in _SHOWN_AS_IS:
+            self.looked_at(value)
+        return str(value)
+
+    def markup(self, value: Any) -> Markup:
+        """What `{{ value }}` writes under autoescape."""
+        self.spend(2 * measure(value))
+        return escape(value)
+
+    def joined(self, parts: Iterable[str]) -> str:
+        """Pieces of output as one text: what a macro, a set block or the template itself returns."""
+        pieces = list(parts)
+        self.spend(mixed(pieces))
+        return "".join(pieces)
+
+    def glued(self, values: Sequence[Any]) -> str:
+        """The `~` operator."""
+        return self.joined(map(self.text, values))
+
+    def glued_markup(self, values: Sequence[Any]) -> str:
+        """The `~` operator where autoescape is, or may be, on."""
+        self.spend(6 * sum(map(measure, values)))
+        return markup_join(values)
+
+    def add(self, left: Any, right: Any) -> Any:
+        kind = type(left)
+        if kind is str and type(right) is str:
+            size = len(left) + len(right)
+            if size > 256:  # the small ones are in the operator's own price
+                size = mixed((left, right))
+            self.left -= size
+            if self.left < 0:
+                self._overdrawn()
+            return left + right
+        if kind is not int:
+            self.spend(2 * _length(left) + 2 * _length(right))
+        return left + right
+
+    def multiply(self, left: Any, right: Any) -> Any:
+        if isinstance(left, int) and isinstance(right, int):
+            self._check_bits(left.bit_length() + right.bit_length())
+        elif isinstance(left, int) or isinstance(right, int):
+            times, repeated = (left, right) if isinstance(left, int) else (right, left)
+            self.spend(8 * max(0, times) * _length(repeated))
+        return left * right
+
+    def power(self, left: Any, right: Any) -> Any:
+        if isinstance(left, int) and isinstance(right, int) and right > 0:
+            self._check_bits(left.bit_length() * right)
+        return left**right
+
+    def _check_bits(self, bits: int) -> None:
+        if bits > MAX_INT_BITS:
+            raise TemplateForbidden(
+                f"the template makes a number of more than {MAX_INT_BITS} bits", kind="limit"
+            )
+
+    def modulo(self, left: Any, right: Any) -> Any:
+        if isinstance(left, (str, bytes)):
+            self.check_format(str(left), "%")
+            self.spend(len(left) * 2 + (1 + str(left).count("%")) * measure(right))
+        return left % right
+
+    def check_format(self, pattern: str, sign: str) -> None:
+        """A format may not ask for a width of more than four digits, nor take it from its data."""
+        for field in pattern.split(sign)[1:]:
+            head = field.partition("}")[0] if sign == "{" else field[:80]
+            spec = head if sign == "%" else head.partition(":")[2]
+            width = 0
+            for char in spec:
+                if sign == "%" and char.isalpha():
+                    break
+                width = width + 1 if char.isdigit() else 0
+                if width > 4 or (sign == "%" and char == "*"):
+                    raise TemplateForbidden("the template formats to a width without bounds", kind="limit")
+        if sign == "{" and _nested(pattern):
+            raise TemplateForbidden("the template takes a format's width from its data", kind="limit")
+
+    def compare(self, left: Any, *rest: Any) -> Any:
+        """`left op right [op right ...]`; rest holds ops and operands in turn."""
+        result: Any = True
+        for op, right in zip(rest[::2], rest[1::2], strict=True):
+            if op == "in" or op == "notin":
+                result = self.contains(right, left) is (op == "in")
+            else:
+                self.looked_at(left)
+                self.looked_at(right)
+                result = _COMPARE[op](left, right)
+            if not result:
+                return result
+            left = right
+        return result
+
+    def contains(self, container: Any, item: Any) -> bool:
+        """`item in container`."""
+        if type(container) is str:
+            self.spend(len(container) >> 4)
+        elif type(container) is dict:
+            self.key(item)
+        elif isinstance(item, (list, tuple, dict)):
+            self.spend(measure(item) * (1 + _length(container)))
+            self.looked_at(container)
+        else:
+            container = self._countable(container)
+        return item in container
+
+    def _countable(self, container: Any) -> Any:
+        length = _length(container)
+        if length or not hasattr(container, "__next__"):
+            self.spend(length)
+            return container
+        return self.counted(container)
+
+    def key(self, value: Any) -> Any:
+        """value as a key of a dict; a tuple of tuples could take for ever to hash."""
+        if isinstance(value, tuple) and any(isinstance(part, tuple) for part in value):
+            raise TemplateForbidden("the template uses a nested tuple as a key", kind="security")
+        return value
+
+    def cut(self, value: Any, part: slice) -> Any:
+        """`value[start:stop:step]`."""
+        if isinstance(value, (str, list, tuple)):
+            kept = len(range(*part.indices(len(value)))) if _whole(part) else 0
+            self.spend(kept if isinstance(value, str) else 2 * kept)
+        return value[part]
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, (str, bytes, list, tuple, dict, range)) else 0
+
+
+def _whole(part: slice) -> bool:
+    return (
+        all(isinstance(edge, int) or edge is None for edge in (part.start, part.stop, part.step))
+        and part.step != 0
+    )
+
+
+def _nested(pattern: str) -> bool:
+    """Whether a replacement field stands inside another, as in "{:{}}"."""
+    depth = 0
+    for char in pattern.replace("{{", "").replace("}}", ""):
+        if char == "{":
+            depth += 1
+            if depth > 1:
+                return True
+        elif char == "}":
+            depth = 0
+    return False

@@ -1,0 +1,199 @@
+"""ChatTemplate: one Jinja text that renders conversations, as transformers renders them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from arrowprep.chat.continuation import continued
+from arrowprep.chat.generation import missing_tag
+from arrowprep.chat.messages import normalized, plain
+from arrowprep.chat.sandbox import Compiled, compiled
+from arrowprep.chat.tools import tool_schemas
+from arrowprep.errors import ChatError, TemplateError
+
+__all__ = ["ChatTemplate", "Rendered", "choose_template"]
+
+
+class Rendered:
+    """A rendered conversation.
+
+    text: the string
+    spans: (start, stop) in characters of text for each generation block, in the
+        order in which the blocks end; () where the template has none. Raises
+        MaskUnavailable where the template does something to a block's text that
+        hides its place.
+    """
+
+    __slots__ = ("_spans", "text")
+
+    def __init__(self, text: str, spans: Any = ()) -> None:
+        self.text = text
+        self._spans = spans  # or, where finding them costs a second rendering, a function that does
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        if callable(self._spans):
+            self._spans = self._spans()
+        spans: tuple[tuple[int, int], ...] = self._spans
+        return spans
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rendered) and (self.text, self.spans) == (other.text, other.spans)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Rendered(text={self.text!r}, spans={self.spans!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rendered, (self.text, self.spans)
+
+
+class ChatTemplate:
+    """A chat template, compiled once a process however many objects have its text.
+
+    source: the Jinja text
+    special_tokens: variables for the template, such as bos_token; None values are left out
+    clock: what `strftime_now` reads; the local time by default
+
+    Raises TemplateError (kind "syntax", with the line) for a text that is no template.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        special_tokens: Mapping[str, Any] | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self.source = source
+        self.special_tokens = {k: str(v) for k, v in (special_tokens or {}).items() if v is not None}
+        self.clock = clock
+        self._compiled: Compiled = compiled(source)
+
+    def render(
+        self,
+        messages: Any,
+        *,
+        tools: Any = None,
+        documents: Any = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        **variables: Any,
+    ) -> Rendered:
+        """The text of one conversation.
+
+        messages: dicts with role and content (or dataclasses, pydantic models, JSON text, Arrow data)
+        tools: JSON schemas, or functions to make them of
+        documents: dicts
+        add_generation_prompt: end with the header of an assistant's turn, where the template knows how
+        continue_final_message: end inside the last message, after its content (True) or the named field
+        variables: whatever else the template reads; they win over the special tokens
+
+        Raises TemplateError; its `kind` says whether the template refused
+        ("raise_exception"), failed ("undefined", "python_in_template", "template"),
+        was stopped ("security", "limit"), or could not be continued.
+        """
+        chat = normalized(messages)
+        given = {
+            "tools": plain(tool_schemas(tools)),
+            "documents": plain(_checked_documents(documents)),
+            "add_generation_prompt": add_generation_prompt,
+            **self.special_tokens,
+            **plain(variables),
+        }
+        if continue_final_message:
+            if add_generation_prompt:
+                raise TemplateError(
+                    "add_generation_prompt starts a new message and continue_final_message goes on "
+                    "with the last; choose one",
+                    kind="api_option_clash",
+                )
+            field = "content" if continue_final_message is True else continue_final_message
+            return Rendered(continued(chat, field, self.source, lambda c: self._rendered(c, given).text))
+        return self._rendered(chat, given)
+
+    def _rendered(self, chat: list[dict[str, Any]], given: dict[str, Any]) -> Rendered:
+        return Rendered(*self._compiled.render({"messages": chat, **given}, self.clock or datetime.now))
+
+    @property
+    def has_generation(self) -> bool:
+        """Whether the template says which text the assistant wrote."""
+        return self._compiled.has_generation
+
+    def require_generation(self) -> None:
+        """Raises MaskUnavailable, with the ways out, where the template has no generation tag."""
+        if not self.has_generation:
+            raise missing_tag(self.source)
+
+    @property
+    def reads_clock(self) -> bool:
+        """Whether the text may depend on the time it is rendered at."""
+        return self._compiled.reads_clock
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for everything that decides the text: source, special tokens, and the date if it is read."""
+        parts = [self.source, *(part for pair in sorted(self.special_tokens.items()) for part in pair)]
+        if self.reads_clock:
+            parts.append((self.clock or datetime.now)().date().isoformat())
+        digest = hashlib.blake2b(digest_size=16)
+        for part in parts:
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "little") + data)
+        return digest.hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.source, self.special_tokens, self.clock)
+
+    def __repr__(self) -> str:
+        first = self.source.lstrip().partition("\n")[0]
+        return f"ChatTemplate({first[:60]!r}, {len(self.source)} characters)"
+
+
+def _rebuilt(
+    source: str, special_tokens: dict[str, str], clock: Callable[[], datetime] | None
+) -> ChatTemplate:
+    return ChatTemplate(source, special_tokens=special_tokens, clock=clock)
+
+
+def _checked_documents(documents: Any) -> Any:
+    for document in documents or ():
+        if not isinstance(document, Mapping):
+            raise ChatError(f"documents are dicts with a title and a text, not {type(document).__name__}")
+    return documents
+
+
+def choose_template(templates: str | Mapping[str, str] | None, name: str | None, has_tools: bool) -> str:
+    """The template text to use, of a tokenizer's template or named templates.
+
+    name: one of the names, or itself a template's text
+    has_tools: whether tools were given; a template named tool_use is then the default
+
+    Raises ChatError with the names where there is nothing to choose.
+    """
+    named = templates if isinstance(templates, Mapping) else {}
+    if name is not None:
+        if name in named:
+            return named[name]
+        if "{{" in name or "{%" in name or "{#" in name:
+            return name
+        known = ", ".join(sorted(named)) or "none: give a template's text"
+        raise ChatError(f"no chat template is called {name!r}; the names are {known}", name=name)
+    if isinstance(templates, str):
+        return templates
+    if has_tools and "tool_use" in named:
+        return named["tool_use"]
+    if "default" in named:
+        return named["default"]
+    if named:
+        raise ChatError(
+            "the tokenizer has no default chat template; choose one by chat_template=: "
+            + ", ".join(sorted(named))
+        )
+    raise ChatError(
+        'the tokenizer has no chat template; set tokenizer.chat_template = "...", or give chat_template="..."'
+    )
