@@ -69,7 +69,7 @@ class Bar:
 def _tqdm(options: dict[str, Any]) -> Any:
     from tqdm.auto import tqdm
 
-    return tqdm(**options, mininterval=REFRESH_S, dynamic_ncols=True)
+    return tqdm(**options, mininterval=REFRESH_S, dynamic_ncols=True, smoothing=0)
 
 
 def bar(total: int | None, desc: str, *, unit: str = " rows", show: bool | None = None) -> Progress:

@@ -347,3 +347,12 @@ def needs_decoding(feature: Any) -> bool:
     if isinstance(feature, (List, LargeList)):
         return needs_decoding(feature.feature)
     return isinstance(feature, Json) and feature.decode
+
+
+def needs_encoding(feature: Any) -> bool:
+    """Whether some part of a feature is stored otherwise than it is given."""
+    if isinstance(feature, dict):
+        return any(map(needs_encoding, feature.values()))
+    if isinstance(feature, (List, LargeList)):
+        return needs_encoding(feature.feature)
+    return isinstance(feature, (ClassLabel, Json))

@@ -56,7 +56,7 @@ def cast(column: pa.Array | pa.ChunkedArray, to: pa.DataType) -> pa.Array | pa.C
         return pa.chunked_array([cast(chunk, to) for chunk in column.chunks], type=to)
     if pa.types.is_struct(to) and pa.types.is_struct(column.type):
         return _cast_struct(column, to)
-    if _is_list(to) and _is_list(column.type) and _holds_struct(to):
+    if is_list(to) and is_list(column.type) and _holds_struct(to):
         return _cast_list(column, to)
     return column.cast(to)
 
@@ -106,16 +106,17 @@ def _texts(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     return None
 
 
-def _is_list(t: pa.DataType) -> bool:
+def is_list(t: pa.DataType) -> bool:
+    """Whether a list of any kind: 32-bit, 64-bit or of fixed size."""
     return bool(pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t))
 
 
 def _holds_struct(t: pa.DataType) -> bool:
-    return bool(pa.types.is_struct(t)) or (_is_list(t) and _holds_struct(t.value_type))
+    return bool(pa.types.is_struct(t)) or (is_list(t) and _holds_struct(t.value_type))
 
 
 def _lists(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    if not (_is_list(a) and _is_list(b)):
+    if not (is_list(a) and is_list(b)):
         return None
     item = wider(a.value_type, b.value_type)
     if pa.types.is_fixed_size_list(a) and pa.types.is_fixed_size_list(b) and a.list_size == b.list_size:

@@ -1,0 +1,75 @@
+"""Arrow tables out of what users have in memory: columns, rows, data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from arrowprep.dataset.convert import is_column, to_column, to_feature
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.widen import cast_table
+from arrowprep.errors import BadArgument, ColumnNotFound, LengthMismatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def table_of_columns(mapping: Mapping[str, Any], features: Features | None = None) -> pa.Table:
+    """From columns of one length; `features` fixes types and the order."""
+    features = None if features is None else Features(features)
+    _check_names(mapping, features)
+    columns = {}
+    for name in features or mapping:
+        if not is_column(mapping[name]):
+            raise BadArgument(
+                f"column {name!r} must be a list or an array with one value a row, "
+                f"not a {type(mapping[name]).__name__}"
+            )
+        feature = None if features is None else features[name]
+        columns[name] = (
+            to_column(mapping[name], name) if feature is None else to_feature(mapping[name], name, feature)
+        )
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
+        raise LengthMismatch(f"columns need one length: {shown}", lengths=lengths)
+    table = pa.table(columns)
+    return table if features is None else table.cast(features.arrow_schema)
+
+
+def table_of_rows(rows: Sequence[Mapping[str, Any]], features: Features | None = None) -> pa.Table:
+    """From rows; a key that a row lacks is null, a key that only some have is a column all the same."""
+    rows = list(rows)
+    odd = next((i for i, row in enumerate(rows) if not isinstance(row, Mapping)), None)
+    if odd is not None:
+        raise BadArgument(f"from_list needs rows that are dicts; row {odd} is a {type(rows[odd]).__name__}")
+    names = dict.fromkeys(name for row in rows for name in row)
+    if features is not None:
+        names = {**names, **dict.fromkeys(features)}
+    return table_of_columns({name: [row.get(name) for row in rows] for name in names}, features)
+
+
+def table_of_frame(
+    frame: pd.DataFrame, features: Features | None = None, preserve_index: bool | None = None
+) -> pa.Table:
+    """From a pandas data frame; an index without a name is left out unless asked for."""
+    keep = preserve_index
+    if keep is None:
+        keep = None if any(name is not None for name in frame.index.names) else False
+    table = pa.Table.from_pandas(frame, preserve_index=keep)
+    table = table.replace_schema_metadata(None)
+    return table if features is None else cast_table(table, Features(features).arrow_schema)
+
+
+def _check_names(mapping: Mapping[str, Any], features: Features | None) -> None:
+    if not all(isinstance(name, str) for name in mapping):
+        odd = next(name for name in mapping if not isinstance(name, str))
+        raise BadArgument(f"column names must be text, not {odd!r}")
+    if features is None:
+        return
+    if missing := [name for name in features if name not in mapping]:
+        raise ColumnNotFound(missing[0], list(mapping))
+    if extra := [name for name in mapping if name not in features]:
+        raise BadArgument(f"columns {extra} are not in features, which has {list(features)}")

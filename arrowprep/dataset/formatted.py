@@ -1,0 +1,86 @@
+"""How a dataset shows its rows: a format, the columns it covers, or a transform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep.dataset import formats
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.formats.base import Format
+
+TRANSFORM = "custom"
+
+
+@dataclass(frozen=True)
+class FormatSpec:
+    """What `set_format` sets.
+
+    columns: those the format covers; None for all
+    output_all_columns: the others come out too, as Python objects
+    options: keywords of the format, such as dtype
+    transform: a function from batch dict to batch dict, in place of a format
+    """
+
+    name: str = "python"
+    columns: tuple[str, ...] | None = None
+    output_all_columns: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    transform: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What decides how rows look."""
+        return self.name, self.columns, self.output_all_columns, dict(self.options), self.transform
+
+    @cached_property
+    def format(self) -> Format:
+        return formats.make(self.name if self.transform is None else "python", **self.options)
+
+    @cached_property
+    def _python(self) -> Format:
+        return formats.make("python")
+
+    @property
+    def shows_lazily(self) -> bool:
+        """Whether a column of this format can be shown without the others."""
+        return self.transform is None and self.format.by_column
+
+    def covered(self, names: Iterable[str]) -> list[str]:
+        """The columns that come out, in the dataset's order."""
+        return [n for n in names if self.columns is None or self.output_all_columns or n in self.columns]
+
+    def row(self, table: pa.Table, features: Features) -> Any:
+        """A one-row table as `ds[i]` returns it."""
+        if self.transform is not None:
+            return {name: values[0] for name, values in self.batch(table, features).items()}
+        return self._mixed(table, features, "row")
+
+    def batch(self, table: pa.Table, features: Features) -> Any:
+        """A table as `ds[a:b]` returns it."""
+        if self.transform is not None:
+            return self.transform(self._python.batch(table, features))
+        return self._mixed(table, features, "batch")
+
+    def column(self, name: str, column: pa.ChunkedArray, features: Features) -> Any:
+        """One column, as `ds[name][:]` returns it."""
+        if self.transform is not None:
+            return self.batch(pa.table({name: column}), Features({name: features[name]}))[name]
+        covers = self.columns is None or name in self.columns
+        return (self.format if covers else self._python).column(column, features[name])
+
+    def _mixed(self, table: pa.Table, features: Features, how: str) -> Any:
+        names = table.column_names
+        inside = [n for n in names if self.columns is None or n in self.columns]
+        shown = getattr(self.format, how)(table.select(inside), features)
+        outside = [n for n in names if n not in inside]
+        if not outside:
+            return shown
+        plain = getattr(self._python, how)(table.select(outside), features)
+        if not isinstance(shown, dict):
+            return shown  # a table or a data frame has no place for Python objects
+        return {n: shown[n] if n in shown else plain[n] for n in names}

@@ -1,0 +1,182 @@
+"""The cache of results: an entry is whole or absent, and is found by its fingerprint.
+
+`cache-<fingerprint>.arrow` is the entry. It holds the rows, or, where several
+workers wrote, names the part files that hold them (`cache-<fingerprint>-...`)
+and the order of their record batches. It is renamed into place last.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from arrowprep.dataset.indices import Picks, RowArray, Span
+from arrowprep.dataset.storage import ipc
+from arrowprep.dataset.storage.backing import Files, Memory
+from arrowprep.dataset.storage.parts import NOTE, Part
+from arrowprep.dataset.widen import wider_schema
+from arrowprep.errors import BadArgument, FileError
+
+# completes a table of a part that lacks columns of the entry: (table, input rows, schema) -> table
+Completion: TypeAlias = Callable[[pa.Table, Span, pa.Schema], pa.Table]
+
+_INDICES = "indices"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A published result. note: what its writer said of it."""
+
+    backing: Files | Memory
+    note: Mapping[str, Any]
+
+
+class MappedPicks(Picks):
+    """Row numbers in a file; pickles as its name."""
+
+    path: Path
+
+    def __init__(self, path: Path) -> None:
+        column = ipc.open_mapped(path).column(_INDICES)
+        numbers = column.chunk(0).to_numpy().view(np.int64) if column.num_chunks else np.empty(0, np.int64)
+        super().__init__(numbers)
+        object.__setattr__(self, "path", path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MappedPicks, (self.path,)
+
+
+class Cache:
+    """Entries in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, fingerprint: str) -> Path:
+        """Where the entry of this name is or would be."""
+        if not _NAME.fullmatch(fingerprint):
+            raise BadArgument(
+                f"fingerprint {fingerprint!r} cannot name a file: use up to 64 letters, digits, '-', '_', '.'",
+                fingerprint=fingerprint,
+            )
+        return self.folder / f"cache-{fingerprint}.arrow"
+
+    def stem(self, fingerprint: str) -> Path:
+        """A beginning of part names that no other run uses."""
+        return self.path(fingerprint).with_suffix("").with_name(f"cache-{fingerprint}-{secrets.token_hex(4)}")
+
+    def find(self, fingerprint: str) -> Entry | None:
+        """The entry, or None where it is absent, truncated, or lacks a part."""
+        path = self.path(fingerprint)
+        try:
+            note = read_note(path)
+            if note is None:
+                return None
+            entry = Entry(_files(path, note), note)
+            entry.backing.chunks  # noqa: B018  opening finds what is truncated or gone
+        except FileError:
+            return None
+        return entry
+
+    def publish(
+        self,
+        fingerprint: str,
+        parts: list[Part],
+        note: Mapping[str, Any],
+        complete: Completion,
+        *,
+        one_file: bool,
+    ) -> Entry:
+        """Make the parts an entry, all of one schema; its own file appears last.
+
+        one_file: put all rows into the entry's file, whatever the number of parts
+        """
+        path = self.path(fingerprint)
+        schema = parts[0].schema
+        for part in parts[1:]:
+            schema = wider_schema(schema, part.schema)
+        if one_file and len(parts) > 1:
+            _rewrite(parts, schema, path, note, complete)
+            for part in parts:
+                part.path.unlink()
+        elif one_file:
+            os.replace(parts[0].path, path)
+        else:
+            whole = [p if p.schema == schema else _widened(p, schema, complete) for p in parts]
+            note = {**note, "parts": [p.path.name for p in whole], "order": _order(whole)}
+            with ipc.write_aside(path, schema.with_metadata({NOTE: json.dumps(note).encode()})):
+                pass
+        entry = self.find(fingerprint)
+        assert entry is not None, path
+        return entry
+
+    def find_rows(self, fingerprint: str) -> Picks | None:
+        """Row numbers that were published under this name."""
+        try:
+            return MappedPicks(self.path(fingerprint))
+        except (FileError, KeyError):
+            return None
+
+    def publish_rows(self, fingerprint: str, numbers: RowArray) -> Picks:
+        """Keep row numbers in a file: one uint64 column, as `datasets` writes them."""
+        path = self.path(fingerprint)
+        batch = pa.record_batch({_INDICES: pa.array(numbers.view(np.uint64))})
+        with ipc.write_aside(path, batch.schema) as writer:
+            if len(numbers):
+                writer.write_batch(batch)
+        return MappedPicks(path)
+
+
+def read_note(path: Path) -> dict[str, Any] | None:
+    """What the writer of a cache file said of it; None where there is no note."""
+    metadata = ipc.open_mapped(path).schema.metadata or {}
+    note = metadata.get(NOTE)
+    return None if note is None else dict(json.loads(note))
+
+
+def _files(path: Path, note: Mapping[str, Any]) -> Files:
+    if "parts" not in note:
+        return Files((path,))
+    return Files(
+        tuple(path.with_name(name) for name in note["parts"]),
+        tuple((part, batch) for part, batch in note["order"]),
+    )
+
+
+def _order(parts: list[Part]) -> list[tuple[int, int]]:
+    """(part, batch) numbers in the order of the input rows behind them."""
+    places = [
+        (span.start, span.stop, number, batch)
+        for number, part in enumerate(parts)
+        for batch, span in enumerate(part.spans)
+    ]
+    return [(number, batch) for _, _, number, batch in sorted(places)]
+
+
+def _rewrite(
+    parts: list[Part], schema: pa.Schema, path: Path, note: Mapping[str, Any], complete: Completion
+) -> None:
+    """All batches of the parts, in order and of one schema, as one file."""
+    batches = [ipc.open_mapped(part.path).to_batches() for part in parts]
+    with ipc.write_aside(path, schema.with_metadata({NOTE: json.dumps(note).encode()})) as writer:
+        for number, batch in _order(parts):
+            table = pa.Table.from_batches([batches[number][batch]])
+            writer.write_table(complete(table, parts[number].spans[batch], schema).combine_chunks())
+
+
+def _widened(part: Part, schema: pa.Schema, complete: Completion) -> Part:
+    """The part with the columns and types that the whole entry has."""
+    path = part.path.with_name(part.path.name.replace(".arrow", "-widened.arrow"))
+    _rewrite([part], schema, path, {}, complete)
+    part.path.unlink()
+    return Part(path, schema, part.spans)

@@ -1,0 +1,348 @@
+"""One user function on one batch: shown lazily, called, and its result made Arrow."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from arrowprep.dataset.convert import Column, is_column, to_column, to_feature
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.verbs.lazy import LazyBatch, LazyMapping, LazyRow, Shown
+from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
+
+ROWS_AT_ONCE = 1000  # rows decoded together for a function that takes one at a time
+
+
+@dataclass(frozen=True)
+class MapSpec:
+    """What a map computes; every field may change a row, and is part of its name.
+
+    batch_size: rows a call, None for all at once; only where batched
+    format: how the function sees its rows
+    """
+
+    function: Callable[..., Any]
+    batched: bool = False
+    batch_size: int | None = ROWS_AT_ONCE
+    drop_last_batch: bool = False
+    with_indices: bool = False
+    with_rank: bool = False
+    input_columns: tuple[str, ...] | None = None
+    remove_columns: tuple[str, ...] = ()
+    features: Features | None = None
+    fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    format: FormatSpec = field(default_factory=FormatSpec)
+
+    def rows_a_call(self, num_rows: int) -> int:
+        """How many rows are read and shown together."""
+        if not self.batched:
+            return ROWS_AT_ONCE
+        return self.batch_size if self.batch_size and self.batch_size > 0 else max(num_rows, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What the function made of one batch.
+
+    table: new and changed columns; None when it returned None for every row
+    gone: columns of the input that it took away
+    whole: the table stands for all columns, in its own order
+    """
+
+    table: pa.Table | None
+    gone: frozenset[str] = frozenset()
+    whole: bool = False
+
+
+class BatchFunction:
+    """A MapSpec ready to be applied to tables of the parent's columns."""
+
+    def __init__(self, spec: MapSpec, features: Features, seed: str) -> None:
+        self.spec = spec
+        self.label = label_of(spec.function)
+        self._features = features
+        self._seed = seed
+        wanted = getattr(spec.function, "input_format", None)
+        self._format = spec.format if wanted is None else FormatSpec(wanted)
+        self._originals = {f.name: f.type for f in features.arrow_schema}
+
+    def __call__(self, table: pa.Table, first: int, rank: int | None) -> Returned:
+        """Apply to one batch, whose first row is the dataset's row `first`.
+
+        Python's and NumPy's global random state are seeded by the map's name and
+        that row, so that no run draws other numbers than another.
+        """
+        seed = xxhash.xxh32_intdigest(f"{self._seed}:{first}".encode())
+        np.random.seed(seed)
+        random.seed(seed)
+        call = self._batch if self.spec.batched else self._rows
+        returned = call(table, first, rank)
+        self._check_lengths(returned, table.num_rows, first)
+        return returned
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def _rows(self, table: pa.Table, first: int, rank: int | None) -> Returned:
+        results = []
+        shown = self._shown(table)
+        for i in range(table.num_rows):
+            with self._blamed(first + i, first + i + 1):
+                results.append(
+                    self.spec.function(
+                        *self._row_arguments(table, shown, i, first, rank), **self.spec.fn_kwargs
+                    )
+                )
+        if all(r is None for r in results):
+            return Returned(None)
+        self._refuse_mixed(results, first)
+        if not isinstance(results[0], Mapping):
+            return self._whole_tables(results, first)
+        return self._merged(results, shown, first)
+
+    def _row_arguments(
+        self, table: pa.Table, shown: Shown, i: int, first: int, rank: int | None
+    ) -> Iterator[Any]:
+        names = self.spec.input_columns
+        if names is not None:
+            yield from (shown.column(name)[i] for name in names)
+        elif self._format.shows_lazily:
+            yield LazyRow(shown, i)
+        else:
+            yield self._format.row(shown.table.slice(i, 1), self._features)
+        if self.spec.with_indices:
+            yield first + i
+        if self.spec.with_rank:
+            yield rank
+
+    def _refuse_mixed(self, results: list[Any], first: int) -> None:
+        kinds = {type(r) if not isinstance(r, Mapping) else Mapping for r in results}
+        if len(kinds) == 1 and (kinds == {Mapping} or _is_table(results[0])):
+            return
+        odd = next(
+            i for i, r in enumerate(results) if r is None or not (isinstance(r, Mapping) or _is_table(r))
+        )
+        what = "None" if results[odd] is None else f"a {type(results[odd]).__name__}"
+        raise self._bad(
+            f"returned {what} for row {first + odd}; return a dict for every row "
+            "({} leaves a row as it is; `filter` drops rows), or None for all of them",
+            first + odd,
+            first + odd + 1,
+        )
+
+    def _merged(self, results: list[Mapping[str, Any]], shown: Shown, first: int) -> Returned:
+        """New and changed columns of row results; a key that a row lacks keeps its value, or is null."""
+        changes = [r.new if isinstance(r, LazyMapping) else r for r in results]
+        gone = [r.gone for r in results if isinstance(r, LazyMapping)]
+        values: dict[str, list[Any]] = {}
+        for name in dict.fromkeys(name for change in changes for name in change):
+            originals = shown.column(name) if name in shown else None
+            column = [
+                change[name] if name in change else None if originals is None else originals[i]
+                for i, change in enumerate(changes)
+            ]
+            if (
+                originals is not None
+                and all(a is b for a, b in zip(column, originals, strict=True))
+                and shown.is_as_shown(name)
+            ):
+                continue
+            values[name] = column
+        if any(isinstance(r, LazyMapping) for r in results):
+            self._add_edited(values, shown)
+        removed = frozenset.intersection(*map(frozenset, gone)) if len(gone) == len(results) else frozenset()
+        for name in frozenset().union(*gone) - removed:  # taken from some rows only
+            values[name] = [
+                None if isinstance(r, LazyMapping) and name in r.gone else value
+                for r, value in zip(results, values.get(name) or shown.column(name), strict=True)
+            ]
+        return Returned(self._table(values, len(results), first), removed)
+
+    # -- batches ---------------------------------------------------------------------------------
+
+    def _batch(self, table: pa.Table, first: int, rank: int | None) -> Returned:
+        shown = self._shown(table)
+        stop = first + table.num_rows
+        with self._blamed(first, stop):
+            result = self.spec.function(
+                *self._batch_arguments(shown, first, stop, rank), **self.spec.fn_kwargs
+            )
+        if result is None:
+            return Returned(None)
+        if isinstance(result, LazyMapping):
+            values = dict(result.new)
+            self._add_edited(values, shown)
+            return Returned(self._table(values, None, first, stop), frozenset(result.gone))
+        if isinstance(result, Mapping):
+            return Returned(self._mapping(result, shown, first, stop))
+        return self._whole_tables([result], first, stop)
+
+    def _batch_arguments(self, shown: Shown, first: int, stop: int, rank: int | None) -> Iterator[Any]:
+        names = self.spec.input_columns
+        if names is not None:
+            yield from (shown.column(name) for name in names)
+        elif self._format.shows_lazily:
+            yield LazyBatch(shown)
+        else:
+            yield self._format.batch(shown.table, self._features)
+        if self.spec.with_indices:
+            yield list(range(first, stop))
+        if self.spec.with_rank:
+            yield rank
+
+    def _mapping(self, result: Mapping[str, Any], shown: Shown, first: int, stop: int) -> pa.Table:
+        if hasattr(result, "__arrow_c_stream__"):
+            return pa.table(result)
+        values = {}
+        for name, column in result.items():
+            if name in shown.touched and column is shown.column(name) and shown.is_as_shown(name):
+                continue
+            if not is_column(column):
+                raise self._bad(
+                    f"returned a {type(column).__name__} for column {name!r} of a batch; "
+                    "a batch needs a list or an array with one value a row",
+                    first,
+                    stop,
+                    column=name,
+                )
+            values[name] = column
+        return self._table(values, None, first, stop)
+
+    # -- results ---------------------------------------------------------------------------------
+
+    def _shown(self, table: pa.Table) -> Shown:
+        if self.spec.input_columns is None:
+            table = table.select(self._format.covered(table.column_names))
+        return Shown(table, lambda name, column: self._format.column(name, column, self._features))
+
+    def _add_edited(self, values: dict[str, Any], shown: Shown) -> None:
+        """Columns whose shown lists were edited in place."""
+        for name in shown.touched:
+            if name not in values and not shown.is_as_shown(name):
+                values[name] = shown.column(name)
+
+    def _table(self, values: Mapping[str, Any], rows: int | None, first: int, stop: int = 0) -> pa.Table:
+        columns: dict[str, Column] = {}
+        for name, column in values.items():
+            try:
+                columns[name] = self._typed(name, column)
+            except ArrowprepError as error:
+                end = stop or first + (rows or 0)
+                raise self._bad(f"on rows {first}..{end - 1}: {error}", first, end, column=name) from error
+        if rows is not None and not columns:
+            return pa.table({"": pa.nulls(rows)}).select([])
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise LengthMismatch(
+                f"{self.label} returned columns of unequal length for rows {first}..{stop - 1}: "
+                + ", ".join(f"{name!r} has {n}" for name, n in lengths.items()),
+                lengths=lengths,
+            )
+        return pa.table(columns)
+
+    def _typed(self, name: str, values: Any) -> Column:
+        wanted = self.spec.features
+        if wanted is None or name not in wanted:
+            return to_column(values, name, self._originals.get(name))
+        return to_feature(values, name, wanted[name])
+
+    def _whole_tables(self, results: list[Any], first: int, stop: int | None = None) -> Returned:
+        """Tables and data frames: they stand for all columns."""
+        for result in results:
+            if not _is_table(result):
+                raise self._bad(
+                    f"returned a {type(result).__name__}; return a dict of columns, "
+                    "a pyarrow Table, a data frame, or None",
+                    first,
+                    stop or first + 1,
+                )
+        tables = [_as_table(r) for r in results]
+        return Returned(pa.concat_tables(tables), frozenset(self._features), whole=True)
+
+    def _check_lengths(self, returned: Returned, rows: int, first: int) -> None:
+        if returned.table is None or returned.table.num_rows == rows:
+            return
+        out = returned.table
+        if not out.column_names and rows:
+            return  # nothing new: an empty mapping leaves the batch as it is
+        away = {*self.spec.remove_columns, *returned.gone, *out.column_names}
+        kept = [name for name in self._features if name not in away]
+        if kept:
+            new = ", ".join(map(repr, out.column_names))
+            raise LengthMismatch(
+                f"{self.label} returned {out.num_rows} rows ({new}) for rows "
+                f"{first}..{first + rows - 1}, but the columns {', '.join(map(repr, kept))} are kept with "
+                f"{rows} rows; return them too, or add remove_columns={kept!r}",
+                returned=out.num_rows,
+                rows=rows,
+                kept=kept,
+            )
+
+    def _bad(self, what: str, start: int, stop: int, column: str | None = None) -> BadResult:
+        return BadResult(f"{self.label} {what}", function=self.label, start=start, stop=stop, column=column)
+
+    @contextmanager
+    def _blamed(self, start: int, stop: int) -> Iterator[None]:
+        """Errors of the function, with its name and rows."""
+        try:
+            yield
+        except Exception as error:
+            rows = f"row {start}" if stop - start == 1 else f"rows {start}..{stop - 1}"
+            raise MapError(
+                f"{self.label} failed on {rows}: {type(error).__name__}: {error}",
+                function=self.label,
+                start=start,
+                stop=stop,
+                column=getattr(error, "column", None),
+                cause=f"{type(error).__name__}: {error}",
+            ) from error
+
+
+@contextmanager
+def random_state_kept() -> Iterator[None]:
+    """The caller's random state is as it was, whatever was drawn inside."""
+    python, numpy = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy)
+
+
+def label_of(function: Callable[..., Any]) -> str:
+    """What to call a function in messages."""
+    inner = getattr(function, "function", function)  # a wrapper of ours names what it wraps
+    name = getattr(inner, "__qualname__", None) or type(inner).__qualname__
+    return str(name).removeprefix("<locals>.").split("<locals>.")[-1]
+
+
+def _is_table(result: Any) -> bool:
+    return not isinstance(result, Mapping) and (
+        isinstance(result, pa.Table | pa.RecordBatch)
+        or hasattr(result, "__arrow_c_stream__")
+        or type(result).__name__ == "DataFrame"
+    )
+
+
+def _as_table(result: Any) -> pa.Table:
+    if isinstance(result, pa.RecordBatch):
+        return pa.Table.from_batches([result])
+    if isinstance(result, pa.Table):
+        return result
+    if type(result).__module__.startswith("pandas"):
+        return pa.Table.from_pandas(result, preserve_index=False)
+    return pa.table(result)
+
+
+def names_of(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """One name or several, as a tuple."""
+    if columns is None:
+        return None
+    return (columns,) if isinstance(columns, str) else tuple(columns)

@@ -1,0 +1,254 @@
+"""map: find the result, or plan, run and publish it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep import progress
+from arrowprep.dataset.execute import choose_executor
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.fingerprint import combine, fingerprint_of
+from arrowprep.dataset.indices import Span
+from arrowprep.dataset.storage.backing import Backing, Memory
+from arrowprep.dataset.storage.cache import Cache, Entry
+from arrowprep.dataset.storage.parts import Part, PartWriter
+from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, random_state_kept
+from arrowprep.dataset.view import View
+from arrowprep.dataset.widen import cast_table
+from arrowprep.errors import BadResult
+
+VERSION = 1  # of the meaning of map: another number is another name for every result
+TASKS_A_WORKER = 8
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a map runs; nothing here changes a row, and nothing is part of a name."""
+
+    cache: Cache
+    num_proc: int | None = None
+    reuse: bool = True
+    keep_in_memory: bool = False
+    desc: str = "Map"
+    show_progress: bool | None = None
+
+
+def map_name(view: View, spec: MapSpec, operation: str) -> str:
+    """The name of a map's result. Raises Unnameable for a function that cannot be named."""
+    return combine(
+        operation,
+        VERSION,
+        view.fingerprint,
+        fingerprint_of(spec.function),
+        fingerprint_of(dict(spec.fn_kwargs)),
+        spec.batched,
+        spec.batch_size if spec.batched else None,
+        spec.batched and spec.drop_last_batch,
+        spec.with_indices,
+        spec.with_rank,
+        spec.input_columns,
+        spec.remove_columns,
+        None if spec.features is None else fingerprint_of(spec.features.to_dict()),
+        fingerprint_of(spec.format.identity),
+    )
+
+
+def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
+    """The view that the function makes of this one; computed only where no entry of this name is."""
+    view.check(spec.remove_columns)
+    view.check(spec.input_columns or ())
+    if view.num_rows == 0:
+        return _of_nothing(view, spec, name)
+    entry = options.cache.find(name) if options.reuse else None
+    if entry is None:
+        entry = _compute(view, spec, name, options)
+    if entry is None:  # the function returned nothing, it was called for what it does
+        return view
+    backing: Backing = Memory(_copied(entry)) if options.keep_in_memory else entry.backing
+    return _result(view, spec, backing, entry, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Rows of the parent, cut where batches are cut."""
+
+    rows: Span
+    batch_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Which columns a result has: the parent's that are kept, and new ones; or a whole table."""
+
+    gone: frozenset[str]
+    whole: bool = False
+
+    def note(self, view: View, new: list[str]) -> dict[str, Any]:
+        """What an entry says of itself: its columns in order, and which of them are the parent's."""
+        kept = [name for name in view.columns if name not in self.gone and name not in new]
+        order = [name for name in view.columns if name in kept or (name in new and not self.whole)]
+        order += [name for name in new if name not in order]
+        return {"version": VERSION, "parent": view.fingerprint, "columns": order, "kept": kept}
+
+
+class _MapWorker:
+    """Applies the function to the batches of its tasks and appends what is new."""
+
+    def __init__(self, view: View, spec: MapSpec, name: str, stem: Path, rank: int | None) -> None:
+        self._view, self._spec, self._rank = view, spec, rank
+        self._apply = BatchFunction(spec, view.features, name)
+        self._writer = PartWriter(stem.with_name(f"{stem.name}-{rank or 0}"))
+        self._new: dict[str, None] = {}  # columns that some batch made or changed, in order
+
+    def work(self, task: _Task, report: Callable[[int], None]) -> set[_Layout | None]:
+        """The layouts that came; None for a function that returned nothing."""
+        layouts: set[_Layout | None] = set()
+        with random_state_kept():
+            for start in range(task.rows.start, task.rows.stop, task.batch_size):
+                span = Span(start, min(start + task.batch_size, task.rows.stop))
+                table = self._view.read(span)
+                returned = self._apply(table, start, self._rank)
+                layouts.add(self._append(returned, table, span))
+                report(len(span))
+        return layouts
+
+    def _append(self, returned: Returned, parent: pa.Table, span: Span) -> _Layout | None:
+        if returned.table is None:
+            return None
+        layout = _Layout(returned.gone.union(self._spec.remove_columns), returned.whole)
+        table = self._with_all_new(returned.table, parent, layout)
+        if table.column_names:
+            self._writer.append(table, span, layout.note(self._view, table.column_names))
+        return layout
+
+    def _with_all_new(self, table: pa.Table, parent: pa.Table, layout: _Layout) -> pa.Table:
+        """The table with each column that an earlier batch changed and this one did not."""
+        if not layout.whole and not table.column_names and not self._new:
+            # an entry needs a column to have rows: the smallest kept one stands in
+            kept = [name for name in parent.column_names if name not in layout.gone]
+            self._new.update(dict.fromkeys(sorted(kept, key=lambda n: parent.column(n).nbytes)[:1]))
+        self._new.update(dict.fromkeys(table.column_names))
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        for name in self._new:
+            if name not in columns and name in parent.column_names and name not in layout.gone:
+                columns[name] = parent.column(name)
+        return pa.table({name: columns[name] for name in self._new if name in columns})
+
+    def finish(self) -> list[Part]:
+        return self._writer.close()
+
+    def abandon(self) -> None:
+        self._writer.abandon()
+
+
+def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry | None:
+    tasks = _plan(view.num_rows, spec, options.num_proc or 1)
+    executor = choose_executor(options.num_proc, tasks)
+    source = view if executor.inline else view.portable()
+    make_worker = partial(_MapWorker, source, spec, name, options.cache.stem(name))
+    label = options.desc + ("" if executor.inline else f" (num_proc={options.num_proc})")
+    with progress.bar(sum(len(t.rows) for t in tasks), label, show=options.show_progress) as bar:
+        outcome = executor.run(make_worker, tasks, report=bar.advance)
+    layout = _agreed(set().union(*outcome.results), spec)
+    parts = [part for finished in outcome.finished for part in finished]
+    if layout is None:
+        return None
+    new = list(dict.fromkeys(column for part in parts for column in part.schema.names))
+
+    def complete(table: pa.Table, span: Span, schema: pa.Schema) -> pa.Table:
+        return _completed(view, table, span, schema)
+
+    note = layout.note(view, new)
+    if not parts:
+        return Entry(Memory(pa.table({})), note)
+    return options.cache.publish(name, parts, note, complete, one_file=executor.inline)
+
+
+def _plan(num_rows: int, spec: MapSpec, num_proc: int) -> list[_Task]:
+    """Tasks of whole batches; the batches are the same whatever num_proc is."""
+    size = spec.rows_a_call(num_rows)
+    if spec.batched and spec.drop_last_batch:
+        num_rows -= num_rows % size
+    batches = -(-num_rows // size)
+    tasks = min(batches, num_proc * TASKS_A_WORKER if num_proc > 1 else 1)
+    cuts = [size * (batches * i // max(tasks, 1)) for i in range(tasks + 1)]
+    return [_Task(Span(a, min(b, num_rows)), size) for a, b in itertools.pairwise(cuts)]
+
+
+def _agreed(layouts: set[_Layout | None], spec: MapSpec) -> _Layout | None:
+    """The one layout of all batches."""
+    if not layouts:  # drop_last_batch left no batch
+        return _Layout(frozenset(spec.remove_columns))
+    if len(layouts) == 1:
+        return next(iter(layouts))
+    shown = " and ".join(
+        "nothing"
+        if layout is None
+        else "whole tables"
+        if layout.whole
+        else f"rows without {', '.join(sorted(layout.gone)) or 'removals'}"
+        for layout in layouts
+    )
+    raise BadResult(f"the function returned {shown} for different batches; it must return one kind for all")
+
+
+def _completed(view: View, table: pa.Table, span: Span, schema: pa.Schema) -> pa.Table:
+    """Rows of one worker with the columns that another worker changed, from the parent."""
+    missing = [name for name in schema.names if name not in table.column_names and name in view.columns]
+    if missing:
+        if len(span) != table.num_rows:
+            raise BadResult(
+                f"the function changes the row count and returned {', '.join(missing)} for some batches only",
+                columns=missing,
+            )
+        parent = view.read(span, missing)
+        for name in missing:
+            table = table.append_column(name, parent.column(name))
+    return cast_table(table, schema)
+
+
+def _result(view: View, spec: MapSpec, backing: Backing, entry: Entry, name: str) -> View:
+    """Kept columns of the parent and new ones of the entry, in the entry's order."""
+    new = View.over(backing, name, _features(view, spec, backing.schema))
+    both = view.keep(entry.note["kept"], name).beside(new, name).keep(entry.note["columns"], name)
+    if spec.features is None:
+        return both
+    return both.retyped({n: f for n, f in spec.features.items() if n in both.columns})
+
+
+def _features(view: View, spec: MapSpec, schema: pa.Schema) -> Features:
+    """Of the new columns: as asked for, or as they were where the stored type is the same."""
+    found = Features.from_arrow_schema(schema.remove_metadata())
+    known = view.schema
+    for name in schema.names:
+        if spec.features is not None and name in spec.features:
+            found[name] = spec.features[name]
+        elif name in view.columns and known.field(name).type == schema.field(name).type:
+            found[name] = view.features[name]
+    return found
+
+
+def _of_nothing(view: View, spec: MapSpec, name: str) -> View:
+    """A dataset without rows: the function is not called, but asked-for columns exist."""
+    kept = [n for n in view.columns if n not in spec.remove_columns]
+    new = {n: f for n, f in (spec.features or {}).items() if n not in kept}
+    empty = View.over(Memory(Features(new).arrow_schema.empty_table()), name, Features(new))
+    result = view.keep(kept, name)
+    return result.beside(empty, name) if new else result
+
+
+def _copied(entry: Entry) -> pa.Table:
+    """The entry's rows in this process's own memory."""
+    sink = pa.BufferOutputStream()
+    batches = entry.backing.chunks.batches
+    with pa.ipc.new_stream(sink, entry.backing.schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()

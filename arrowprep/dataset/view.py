@@ -1,0 +1,172 @@
+"""View: what a dataset is. Named columns over backings with row numbers; frozen, and cheap to derive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.indices import Rows, Span, compose
+from arrowprep.dataset.storage.backing import Backing
+from arrowprep.dataset.widen import cast
+from arrowprep.errors import ColumnNotFound, LengthMismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows of one backing: logical row i of the view is physical row rows[i]."""
+
+    backing: Backing
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a column lies: the number of its source, and its name there."""
+
+    source: int
+    field: str
+
+
+@dataclass(frozen=True)
+class View:
+    """Columns over sources. All sources have num_rows rows; columns keep their order.
+
+    fingerprint: the name of the content, 32 hex digits (or what `new_fingerprint=` gave)
+    """
+
+    sources: tuple[Source, ...]
+    columns: Mapping[str, Place]
+    features: Features
+    fingerprint: str
+    num_rows: int
+
+    @classmethod
+    def over(cls, backing: Backing, fingerprint: str, features: Features | None = None) -> View:
+        """All rows and columns of one backing."""
+        schema = backing.schema
+        return cls(
+            sources=(Source(backing, Span(0, backing.num_rows)),),
+            columns={name: Place(0, name) for name in schema.names},
+            features=features if features is not None else Features.from_arrow_schema(schema),
+            fingerprint=fingerprint,
+            num_rows=backing.num_rows,
+        )
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self.columns)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        return self.features.arrow_schema
+
+    @property
+    def files(self) -> list[Path]:
+        """The files behind the columns, each once."""
+        return list(dict.fromkeys(f for source in self.sources for f in source.backing.files))
+
+    def check(self, names: Iterable[str]) -> list[str]:
+        """The names, or ColumnNotFound for the first that is none of ours."""
+        names = list(names)
+        for name in names:
+            if name not in self.columns:
+                raise ColumnNotFound(name, self.column_names)
+        return names
+
+    def read(self, rows: Rows, names: Sequence[str] | None = None) -> pa.Table:
+        """A table of these logical rows; contiguous ones of a contiguous view are not copied."""
+        names = self.column_names if names is None else names
+        places = [self.columns[name] for name in names]
+        tables = {
+            number: self.sources[number].backing.read(
+                compose(self.sources[number].rows, rows),
+                list(dict.fromkeys(p.field for p in places if p.source == number)),
+            )
+            for number in dict.fromkeys(place.source for place in places)
+        }
+        if not tables:  # no columns: pyarrow keeps a row count only through a struct
+            return pa.table({"": pa.nulls(len(rows))}).select([])
+        schema = pa.schema([self.schema.field(name) for name in names])
+        columns = [
+            cast(tables[place.source].column(place.field), field.type)
+            for place, field in zip(places, schema, strict=True)
+        ]
+        return pa.Table.from_arrays(columns, schema=schema)
+
+    def batches(self, batch_size: int, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Tables of batch_size rows, the last one shorter."""
+        for start in range(0, self.num_rows, batch_size):
+            yield self.read(Span(start, min(start + batch_size, self.num_rows)), names)
+
+    def portable(self) -> View:
+        """The same view over backings that another process can map."""
+        return replace(self, sources=tuple(Source(s.backing.portable(), s.rows) for s in self.sources))
+
+    def select(self, rows: Rows, fingerprint: str) -> View:
+        """These logical rows; no data is touched."""
+        composed: dict[int, Rows] = {}
+        sources = []
+        for source in self.sources:
+            key = id(source.rows)  # sources that share their rows go on sharing them
+            if key not in composed:
+                composed[key] = compose(source.rows, rows)
+            sources.append(Source(source.backing, composed[key]))
+        return replace(self, sources=tuple(sources), num_rows=len(rows), fingerprint=fingerprint)
+
+    def keep(self, names: Sequence[str], fingerprint: str) -> View:
+        """These columns, in this order."""
+        return replace(
+            self,
+            columns={name: self.columns[name] for name in names},
+            features=Features({name: self.features[name] for name in names}),
+            fingerprint=fingerprint,
+        )
+
+    def rename(self, mapping: Mapping[str, str], fingerprint: str) -> View:
+        """Columns under other names, in place."""
+        new = {name: mapping.get(name, name) for name in self.columns}
+        return replace(
+            self,
+            columns={new[name]: place for name, place in self.columns.items()},
+            features=Features({new[name]: self.features[name] for name in self.columns}),
+            fingerprint=fingerprint,
+        )
+
+    def retyped(self, features: Mapping[str, Any]) -> View:
+        """Some columns with other features; values are cast as they are read."""
+        return replace(self, features=Features({n: features.get(n, f) for n, f in self.features.items()}))
+
+    def beside(self, other: View, fingerprint: str) -> View:
+        """Our columns and the other's; a name that both have is the other's, in our place."""
+        if self.num_rows != other.num_rows and self.columns:
+            raise LengthMismatch(
+                f"columns of {other.num_rows} rows cannot stand beside columns of {self.num_rows} rows"
+            )
+        sources = list(self.sources) if self.columns else []
+        shift = len(sources)
+        moved = {name: Place(place.source + shift, place.field) for name, place in other.columns.items()}
+        return View(
+            sources=(*sources, *other.sources),
+            columns={**self.columns, **moved},
+            features=Features({**self.features, **other.features}),
+            fingerprint=fingerprint,
+            num_rows=other.num_rows,
+        ).pruned()
+
+    def pruned(self) -> View:
+        """Without sources that no column lies in (one stays, for the row count)."""
+        used = sorted({place.source for place in self.columns.values()}) or [0]
+        if len(used) == len(self.sources):
+            return self
+        number = {old: new for new, old in enumerate(used)}
+        return replace(
+            self,
+            sources=tuple(self.sources[i] for i in used),
+            columns={name: Place(number[p.source], p.field) for name, p in self.columns.items()},
+        )
