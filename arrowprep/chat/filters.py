@@ -185,7 +185,10 @@ def tojson(
 
 
 # constant work, or work that the loop reading their result pays for
-_UNPRICED = "abs attr count d default filesizeformat first float int items length random".split()
+_UNPRICED = (
+    *("abs", "attr", "count", "d", "default", "filesizeformat"),
+    *("first", "float", "int", "items", "length", "random"),
+)
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: JINJA_FILTERS[name] for name in _UNPRICED},
@@ -224,8 +227,8 @@ def _in(context: Context, value: Any, container: Any) -> bool:
     return context.meter.contains(container, value)  # type: ignore[attr-defined, no-any-return]
 
 
-TESTS: dict[str, Callable[..., Any]] = {
-    **dict[str, Callable[..., Any]](JINJA_TESTS),
+TESTS: dict[str, Any] = {
+    **JINJA_TESTS,
     **{
         name: _comparison(op)
         for op, names in {

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import ClassVar
 
 from jinja2 import nodes
 from jinja2.exceptions import TemplateSyntaxError
@@ -46,7 +45,7 @@ START, STOP = _Edge(), _Edge()
 class GenerationTag(Extension):
     """Parses `{% generation %}…{% endgeneration %}` as a call block, so that it has a scope of its own."""
 
-    tags: ClassVar[set[str]] = {"generation"}
+    tags = {"generation"}  # noqa: RUF012  (jinja declares it so)
 
     def parse(self, parser: Parser) -> nodes.Node:
         line = next(parser.stream).lineno
@@ -127,7 +126,7 @@ def spans_of_marked(marked: str, edges: tuple[str, str], text: str, line: int) -
     if clean != text or position != len(text) or opened:
         raise MaskUnavailable(
             f"line {line} of the template: what a macro, set, filter or call block does with the text of "
-            "this generation block changes it, so its place is unknown; put the tag where its text is written out",
+            "this generation block changes it and hides its place; put the tag where its text is written",
             line=line,
         )
     return tuple(spans)

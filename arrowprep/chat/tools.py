@@ -8,7 +8,7 @@ import re
 import types
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from arrowprep.chat.docstrings import read_docstring
 from arrowprep.errors import ChatError, ToolSchemaError
@@ -22,7 +22,6 @@ _BARE: dict[Any, Schema] = {
     float: {"type": "number"},
     str: {"type": "string"},
     bool: {"type": "boolean"},
-    None: {"type": "null"},
     type(None): {"type": "null"},
     list: {"type": "array"},
     tuple: {"type": "array"},
@@ -88,13 +87,23 @@ def function_schema(function: Callable[..., Any]) -> Schema:
 
 
 def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
+    """The signature of function with its hints as types, also those written as text."""
+    plain = inspect.unwrap(getattr(function, "__func__", function))
+    # Through a stand-in, for of a function with defaults Python 3.10 would make `x: int = None` an Optional.
+    stand_in = types.SimpleNamespace(__annotations__=plain.__annotations__, __globals__=plain.__globals__)
     try:
-        # not typing.get_type_hints: before Python 3.11 it makes a default of None an Optional
-        return inspect.signature(function, eval_str=True)
+        hints = get_type_hints(stand_in, include_extras=False)
     except Exception as error:
         raise ToolSchemaError(
             f"the type hints of {name} cannot be read: {error}", kind="type_hint", function=name
         ) from error
+    signature = inspect.signature(function)
+    parameters = [
+        parameter.replace(annotation=hints.get(parameter.name, parameter.annotation))
+        for parameter in signature.parameters.values()
+    ]
+    returned = hints.get("return", signature.return_annotation)
+    return signature.replace(parameters=parameters, return_annotation=returned)
 
 
 def _parameters(signature: inspect.Signature, name: str) -> list[inspect.Parameter]:
@@ -156,8 +165,6 @@ def _return_schema(signature: inspect.Signature, description: str | None) -> Sch
 def _of_hint(hint: Any) -> Schema:
     """The schema of a type hint. Raises ToolSchemaError for what JSON cannot say."""
     origin, args = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _of_hint(args[0])
     if origin is None:
         return _of_bare(hint)
     if origin is Literal:
