@@ -82,11 +82,23 @@ def open_mapped(path: Path) -> pa.Table:
 
     Raises MissingFile, or UnreadableFile where the file is truncated or is not Arrow.
     """
+    with _opened(path) as reader:
+        return reader.read_all()
+
+
+def schema_of(path: Path) -> pa.Schema:
+    """The schema of an Arrow IPC file or stream; raises as `open_mapped`."""
+    with _opened(path) as reader:
+        return reader.schema
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     try:
         with pa.memory_map(str(path)) as source:
             opened = pa.ipc.open_file if source.read(8) == _FILE_MAGIC else pa.ipc.open_stream
             source.seek(0)
-            return opened(source).read_all()
+            yield opened(source)
     except FileNotFoundError as error:
         raise MissingFile(f"{path} does not exist", path=path) from error
     except (pa.ArrowInvalid, OSError) as error:

@@ -1,0 +1,214 @@
+"""Files of any format as Arrow IPC files of one schema: converted once, then mapped.
+
+path -> its name by content -> known? else read, widen, write -> one schema for all paths
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.load import ipc
+from arrowprep.dataset.load.file_cache import Entry, FileCache, name_of, stat_name
+from arrowprep.dataset.load.fitting import fit, floor_of
+from arrowprep.dataset.load.readers import Reader, named_reader, reader_for, unknown_type
+from arrowprep.dataset.load.segments import TYPED, ReadAgain, Segments
+from arrowprep.dataset.load.spec import ReadSpec
+from arrowprep.dataset.storage.ipc import open_mapped, schema_of
+from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict, UnreadableFile
+from arrowprep.progress import bar
+
+_VERSION = 1  # of what readers make of a file; part of every name
+_SPEED_ONLY = {"block_bytes", "batch_size"}  # options that change no row
+_HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: hashing would read it all
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Rows of files, in order.
+
+    parts: Arrow IPC files, all of this schema
+    schema: of the parts; the user's own Arrow files are mapped with all their columns, asked for or not
+    fingerprint: a name for the content and for how it was read, not for the paths
+    """
+
+    parts: tuple[Path, ...]
+    schema: pa.Schema
+    fingerprint: str
+    num_rows: int
+
+
+@dataclass(frozen=True)
+class _Source:
+    """One file: what reads it, and what for."""
+
+    path: Path
+    reader: Reader
+    spec: ReadSpec
+    features: Features | None
+    content: str
+
+    @property
+    def key(self) -> str:
+        """A name for what reading gives."""
+        options = {name: value for name, value in self.spec.options.items() if name not in _SPEED_ONLY}
+        return name_of(
+            version=_VERSION,
+            content=self.content,
+            reader=self.reader.name,
+            options=options,
+            columns=self.spec.columns,
+            floor=str(self.spec.floor),
+            features=None if self.features is None else self.features.to_dict(),
+        )
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the file is used as it is."""
+        if self.reader.name != "arrow" or not ipc.can_be_mapped(self.path):
+            return False
+        wanted = [s for s in (self.spec.floor, self.features and self.features.arrow_schema) if s]
+        return all(schema.equals(schema_of(self.path)) for schema in wanted)
+
+
+def convert(
+    paths: Sequence[Path],
+    *,
+    cache_dir: Path,
+    features: Features | None = None,
+    columns: Sequence[str] | None = None,
+    num_proc: int | None = None,
+    reader: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """The rows of `paths` as Arrow files of one schema, below `cache_dir` or where they are.
+
+    features: the types of all columns; a value that does not fit is a TypeConflict with file, row and column
+    columns: the only ones to read
+    reader: the name of the format, where the suffix does not tell it
+    options: of the reader
+
+    Raises FileError where a file cannot be read, CacheError where the cache cannot be written.
+    """
+    if not paths:
+        raise BadArgument("no files to load were given")
+    cache = FileCache(Path(cache_dir))
+    sources = [_source(Path(path), cache, reader, columns, features, options or {}) for path in paths]
+    entries = _agreed(sources, [_entry(source, cache) for source in sources], cache)
+    schema = entries[0].schema
+    for name in columns or ():
+        if name not in schema.names:
+            raise ColumnNotFound(name, _all_columns(sources))
+    if features is not None:
+        schema = features.arrow_schema
+    return Loaded(
+        parts=tuple(part for entry in entries for part in entry.parts),
+        schema=schema,
+        fingerprint=name_of(sources=[source.key for source in sources])[:16],
+        num_rows=sum(entry.num_rows for entry in entries),
+    )
+
+
+def _source(
+    path: Path,
+    cache: FileCache,
+    reader: str | None,
+    columns: Sequence[str] | None,
+    features: Features | None,
+    options: Mapping[str, Any],
+) -> _Source:
+    chosen = reader_for(path) if reader is None else named_reader(reader)
+    if chosen is None:
+        raise unknown_type(path)
+    spec = ReadSpec(
+        options=chosen.check(options),
+        floor=pa.schema([]) if features is None else floor_of(features),
+        columns=None if columns is None else tuple(columns),
+    )
+    before = stat_name(path)  # MissingFile, before anything is asked of the file
+    by_stat = chosen.name == "arrow" and path.stat().st_size > _HASH_BYTES
+    return _Source(path, chosen, spec, features, before if by_stat else cache.digest(path))
+
+
+def _entry(source: _Source, cache: FileCache) -> Entry:
+    """The file as Arrow: mapped, found in the cache, or read now."""
+    if source.is_mapped:
+        table = open_mapped(source.path)
+        return Entry(source.key, (source.path,), table.schema, table.num_rows)
+    return cache.find(source.key) or _converted(source, cache)
+
+
+def _converted(source: _Source, cache: FileCache) -> Entry:
+    before = stat_name(source.path)
+    spec = source.spec
+    while True:
+        with cache.workplace() as folder:
+            try:
+                segments, parts = _read_into(folder, source, spec)
+            except ReadAgain as again:
+                spec = replace(spec, floor=again.floor)
+                continue
+            if stat_name(source.path) != before:
+                raise UnreadableFile(f"{source.path} was changed while it was read", path=source.path)
+            return cache.publish(source.key, folder, parts, segments.num_rows, {"source": str(source.path)})
+
+
+def _read_into(folder: Path, source: _Source, spec: ReadSpec) -> tuple[Segments, tuple[Path, ...]]:
+    features = source.features
+    segments = (
+        Segments(folder, spec.floor, source.reader.rules)
+        if features is None
+        else Segments(folder, features.arrow_schema, TYPED)
+    )
+    with segments, bar(None, f"Reading {source.path.name}") as progress:
+        for table in source.reader.read(source.path, spec):
+            if spec.columns is not None:
+                table = table.select([name for name in spec.columns if name in table.column_names])
+            if features is not None:
+                table = fit(table, features, source.path, segments.num_rows)
+            try:
+                segments.add(table)
+            except TypeConflict as error:
+                raise TypeConflict(f"{source.path}: {error}", path=source.path, **error.facts) from error
+            progress.advance(table.num_rows)
+        if not segments.schema.names:
+            raise UnreadableFile(f"{source.path} holds no rows", path=source.path)
+        return segments, segments.finish()
+
+
+def _agreed(sources: list[_Source], entries: list[Entry], cache: FileCache) -> list[Entry]:
+    """The entries with one schema: those of a narrower one are read again with the wider one as the least."""
+    while True:
+        schema = entries[0].schema
+        for source, entry in zip(sources, entries, strict=True):
+            try:
+                schema = source.reader.rules.wider_schema(schema, entry.schema)
+            except TypeConflict as error:
+                raise TypeConflict(
+                    f"{source.path} does not fit the files before it: {error}",
+                    path=source.path,
+                    **error.facts,
+                ) from error
+        if all(entry.schema.equals(schema) for entry in entries):
+            return entries
+        entries = [
+            entry
+            if entry.schema.equals(schema)
+            else _entry(replace(source, spec=replace(source.spec, floor=schema)), cache)
+            for source, entry in zip(sources, entries, strict=True)
+        ]
+
+
+def _all_columns(sources: list[_Source]) -> list[str]:
+    """The names of all columns in the files; for a message."""
+    names: dict[str, None] = {}
+    for source in sources:
+        for table in source.reader.read(source.path, replace(source.spec, columns=None)):
+            names.update(dict.fromkeys(table.column_names))
+            break
+    return list(names)

@@ -1,0 +1,313 @@
+"""JSON Lines, and JSON files that are one array of objects (or hold one: `field=`).
+
+Blocks of whole lines go through Arrow's reader, several at once; a block it
+refuses, or whose numbers it would alter, is read row by row (`json_rows`).
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
+import pyarrow.types as pat
+
+from arrowprep.dataset.load import json_rows, natural
+from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf8, opened
+from arrowprep.dataset.load.spec import ReadSpec
+from arrowprep.errors import ArrowprepWarning, BadArgument, UnreadableFile
+
+OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
+_EXACT = 2.0**63  # a float beyond this may have been written as an integer
+_SAMPLE_BYTES = 1 << 16
+
+# a table, and for each column that mixes kinds what it holds
+_Parsed: TypeAlias = tuple[pa.Table, dict[str, str]]
+
+
+def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
+    """Tables of the file's rows in order, each with the types of what it holds.
+
+    options: field (name of the list of rows in a JSON object), encoding, encoding_errors,
+    block_bytes.
+    """
+    options = spec.options
+    size = options.get("block_bytes", BLOCK_BYTES)
+    with opened(path, options.get("encoding", "utf-8"), options.get("encoding_errors", "strict")) as stream:
+        lines = _blocks(stream, path, options.get("field"), size)
+        yield from _in_parallel(lines, path, spec.floor)
+
+
+def _blocks(stream: IO[bytes], path: Path, field: str | None, size: int) -> Iterator[Block]:
+    if field is not None:
+        return _lines_of(_field(stream, path, field), size)
+    start = stream.peek(256).lstrip()  # type: ignore[attr-defined]
+    if start.startswith(b"["):
+        return _elements(stream, path, size)
+    if start.split(b"\n")[0].strip() == b"{":
+        raise _is_one_object(stream, path)
+    return blocks(stream, path, size)
+
+
+def _in_parallel(source: Iterator[Block], path: Path, known: pa.Schema) -> Iterator[pa.Table]:
+    """Parse some blocks ahead; the first tells the others what to expect."""
+    threads = max(1, pa.cpu_count())
+    pending: deque[tuple[Block, Future[_Parsed]]] = deque()
+    mixture = _Mixture(path, known)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for block in source:
+                if not known.names:
+                    known = _expected(block, path)
+                pending.append((block, pool.submit(_parse, block, path, known)))
+                if len(pending) > threads:
+                    table = mixture.look(*pending.popleft())
+                    known = natural.wider_schema(known, table.schema)
+                    yield table
+            while pending:
+                yield mixture.look(*pending.popleft())
+        finally:
+            for _, left in pending:
+                left.cancel()
+
+
+class _Mixture:
+    """Warns, once a column, where values of several kinds became text."""
+
+    def __init__(self, path: Path, known: pa.Schema) -> None:
+        self._path, self._known = path, known
+        self._told: set[str] = set()
+
+    def look(self, block: Block, parsed: Future[_Parsed]) -> pa.Table:
+        table, mixed = parsed.result()
+        schema = natural.wider_schema(self._known, table.schema)
+        for field in self._known:
+            there = table.schema.field(field.name).type if field.name in table.column_names else pa.null()
+            if not natural.keeps_values(field.type, schema.field(field.name).type):
+                mixed.setdefault(
+                    field.name, f"{field.type}, and {there} from {block.counted} {block.first_line} on"
+                )
+        for name in mixed.keys() - self._told:
+            self._told.add(name)
+            warnings.warn(
+                f"{self._path}: column {name!r} mixes {mixed[name]}; all became text. "
+                f"features= with a type for {name!r} decides otherwise: Json() keeps the values",
+                ArrowprepWarning,
+                stacklevel=2,
+            )
+        self._known = schema
+        return table
+
+
+def _expected(block: Block, path: Path) -> pa.Schema:
+    """The schema of a block's first lines: a hint, which later rows may contradict."""
+    stop = block.data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1
+    sample = Block(block.data[:stop], block.first_line, block.counted) if stop else block
+    table = _by_arrow(sample, pa.schema([]))
+    return pa.schema([]) if table is None else table.schema
+
+
+def _parse(block: Block, path: Path, known: pa.Schema) -> _Parsed:
+    check_utf8(block, path)
+    table = _by_arrow(block, known)
+    return json_rows.read_block(block, path, known) if table is None else (table, {})
+
+
+def _by_arrow(block: Block, known: pa.Schema) -> pa.Table | None:
+    """The block by Arrow's reader; None where that cannot give it exactly."""
+    if any(natural.is_json(field.type) for field in known):
+        return None
+    hint = _hint(known)
+    table = _read(block, hint)
+    if table is None and hint.names:
+        hint = pa.schema([])
+        table = _read(block, hint)
+    if table is None:
+        return None
+    if (plain := _without_dates(table.schema)) != table.schema:
+        hint = _hint(plain)
+        table = _read(block, hint)
+    if (
+        table is None
+        or not table.num_columns
+        or _may_lose_digits(table, hint)
+        or not _one_a_line(block, table)
+    ):
+        return None
+    return table
+
+
+def _read(block: Block, hint: pa.Schema) -> pa.Table | None:
+    try:
+        return pj.read_json(
+            pa.BufferReader(block.data),
+            read_options=pj.ReadOptions(use_threads=False, block_size=len(block.data) + 1),
+            parse_options=pj.ParseOptions(explicit_schema=hint, unexpected_field_behavior="infer"),
+        )
+    except pa.ArrowInvalid:
+        return None  # the message is not read: it may quote the data
+
+
+def _hint(schema: pa.Schema) -> pa.Schema:
+    """The part of a schema that Arrow's reader can be held to; it must find out nulls by itself."""
+    fields = ((field, _known_part(field.type)) for field in schema)
+    return pa.schema([field.with_type(kind) for field, kind in fields if kind is not None])
+
+
+def _known_part(kind: pa.DataType) -> pa.DataType | None:
+    if pat.is_null(kind):
+        return None
+    if pat.is_list(kind):
+        inner = _known_part(kind.value_type)
+        return None if inner is None else pa.list_(inner)
+    if pat.is_struct(kind):
+        parts = ((field, _known_part(field.type)) for field in kind)
+        return pa.struct([field.with_type(part) for field, part in parts if part is not None])
+    return kind
+
+
+def _without_dates(schema: pa.Schema) -> pa.Schema:
+    """Text that looks like a date stays text: Arrow's reader makes timestamps of it."""
+    return pa.schema([field.with_type(_undated(field.type)) for field in schema])
+
+
+def _undated(kind: pa.DataType) -> pa.DataType:
+    if pat.is_temporal(kind):
+        return pa.string()
+    if pat.is_list(kind):
+        return pa.list_(_undated(kind.value_type))
+    if pat.is_struct(kind):
+        return pa.struct([field.with_type(_undated(field.type)) for field in kind])
+    return kind
+
+
+def _may_lose_digits(table: pa.Table, hint: pa.Schema) -> bool:
+    """Whether a column was taken for floats, not told so, and holds numbers an int64 could not."""
+    told = {field.name: field.type for field in hint}
+    return any(
+        _is_suspect(chunk, told.get(name))
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        for chunk in column.chunks
+    )
+
+
+def _is_suspect(array: pa.Array, told: pa.DataType | None) -> bool:
+    kind = array.type
+    if pat.is_floating(kind):
+        largest = None if told == kind else pc.max(pc.abs(array)).as_py()
+        return bool(largest is not None and not largest < _EXACT)
+    if pat.is_list(kind):
+        return _is_suspect(array.values, told.value_type if told is not None else None)
+    if pat.is_struct(kind):
+        inner = {field.name: field.type for field in told} if told is not None else {}
+        return any(_is_suspect(array.field(i), inner.get(kind[i].name)) for i in range(kind.num_fields))
+    return False
+
+
+def _one_a_line(block: Block, table: pa.Table) -> bool:
+    """Whether each line is one row, blank ones aside; Arrow's reader also takes two in a line."""
+    lines = block.data.count(b"\n") + (not block.data.endswith(b"\n"))
+    if table.num_rows == lines:
+        return True
+    return bool(table.num_rows == sum(1 for line in block.data.split(b"\n") if line.strip()))
+
+
+def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
+    """The objects of one JSON array as blocks of lines. The text is held whole, its objects are not."""
+    text = _text(stream, path)
+    scan = json.JSONDecoder().raw_decode
+    at = text.index("[") + 1
+    row, lines, length = 1, [], 0
+    while (at := _skip_space(text, at)) < len(text) and text[at] != "]":
+        try:
+            _, stop = scan(text, at)
+        except json.JSONDecodeError as error:
+            raise _not_json(error, path) from error
+        # line ends between JSON tokens are only space, and none is inside a string
+        lines.append(text[at:stop].replace("\n", " ").replace("\r", " "))
+        length += stop - at
+        if length >= size:
+            yield Block("\n".join(lines).encode(), row, "row")
+            row, lines, length = row + len(lines), [], 0
+        at = _skip_space(text, stop)
+        if text[at : at + 1] == ",":
+            at += 1
+        elif text[at : at + 1] != "]":
+            raise _not_json(json.JSONDecodeError("Expecting ',' or ']'", text, at), path)
+    if text[at:].strip() != "]":
+        raise _not_json(
+            json.JSONDecodeError("Expecting one array and no more", text, min(at + 1, len(text))), path
+        )
+    if lines:
+        yield Block("\n".join(lines).encode(), row, "row")
+    elif row == 1:
+        raise UnreadableFile(f"{path} is empty: its array holds no rows", path=path)
+
+
+def _skip_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _text(stream: IO[bytes], path: Path) -> str:
+    data = stream.read()
+    check_utf8(Block(data, 1), path)
+    return data.decode()
+
+
+def _field(stream: IO[bytes], path: Path, field: str) -> list[Any]:
+    """The list of rows that a JSON object holds under a name."""
+    try:
+        document = json.loads(_text(stream, path))
+    except json.JSONDecodeError as error:
+        raise _not_json(error, path) from error
+    fields = document if isinstance(document, dict) else {}
+    lists = {name: value for name, value in fields.items() if isinstance(value, list)}
+    if field not in lists:
+        known = ", ".join(map(repr, lists)) or "none"
+        raise BadArgument(f"{path} has no list named field={field!r}; its lists are {known}", field=field)
+    return lists[field]
+
+
+def _is_one_object(stream: IO[bytes], path: Path) -> UnreadableFile:
+    try:
+        lists = [name for name, value in json.loads(_text(stream, path)).items() if isinstance(value, list)]
+    except json.JSONDecodeError as error:
+        return _not_json(error, path)
+    which = (
+        f"its lists are {', '.join(map(repr, lists))}: choose one with field="
+        if lists
+        else "it holds no list"
+    )
+    return UnreadableFile(
+        f"{path} is one JSON object over several lines, not rows; {which}", path=path, line=1
+    )
+
+
+def _lines_of(rows: list[Any], size: int) -> Iterator[Block]:
+    row, lines, length = 1, [], 0
+    for value in rows:
+        lines.append(json.dumps(value))
+        length += len(lines[-1])
+        if length >= size:
+            yield Block("\n".join(lines).encode(), row, "row")
+            row, lines, length = row + len(lines), [], 0
+    if lines:
+        yield Block("\n".join(lines).encode(), row, "row")
+
+
+def _not_json(error: json.JSONDecodeError, path: Path) -> UnreadableFile:
+    return UnreadableFile(
+        f"{path}: line {error.lineno} is not JSON: {error.msg} at column {error.colno}",
+        path=path,
+        line=error.lineno,
+        column=error.colno,
+    )

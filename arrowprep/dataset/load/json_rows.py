@@ -1,0 +1,176 @@
+"""JSON Lines row by row in Python: right for every input, and the way to name a bad line.
+
+Arrow's reader is tried first, being twenty times faster. What it refuses or would
+alter comes here: mixed types, integers beyond 64 bits, repeated keys, and errors.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pat
+
+from arrowprep.dataset.load import natural
+from arrowprep.dataset.load.sources import Block
+from arrowprep.errors import TypeConflict, UnreadableFile
+
+_KINDS = {
+    type(None): "null",
+    bool: "true or false",
+    int: "integers",
+    float: "fractions",
+    str: "text",
+    list: "lists",
+    dict: "objects",
+}
+
+
+def read_block(block: Block, path: Path, known: pa.Schema) -> tuple[pa.Table, dict[str, str]]:
+    """A table of the block's rows, no column narrower than in `known`; and what mixed columns hold.
+
+    Raises UnreadableFile with the line, or TypeConflict with what the column holds.
+    """
+    rows, lines = parse(block, path)
+    if not rows:
+        return pa.table({}), {}
+    names = dict.fromkeys([*known.names, *(name for row in rows for name in row)])
+    values = {name: [row.get(name) for row in rows] for name in names}
+    columns = {name: _column(name, values[name], lines, block, path, known) for name in names}
+    mixed = {
+        name: kinds_in(values[name], lines, block.counted)
+        for name, column in columns.items()
+        if pat.is_string(column.type)
+        and pa.field(name, column.type) not in known
+        and any(value is not None and not isinstance(value, str) for value in values[name])
+    }
+    return pa.table(columns), mixed
+
+
+def parse(block: Block, path: Path) -> tuple[list[dict[str, Any]], list[int]]:
+    """The objects of a block and the line number of each; blank lines are none."""
+    rows, lines = [], []
+    for number, line in enumerate(block.data.split(b"\n"), block.first_line):
+        if line and not line.isspace():
+            rows.append(_object(line, number, block, path))
+            lines.append(number)
+    return rows, lines
+
+
+def _object(line: bytes, number: int, block: Block, path: Path) -> dict[str, Any]:
+    place = f"{path}: {block.counted} {number}"
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise UnreadableFile(f"{place} is nested too deeply", path=path, line=number) from error
+    except json.JSONDecodeError as error:
+        raise UnreadableFile(
+            f"{place} is not JSON: {error.msg} at column {error.colno}: {_excerpt(error.doc, error.pos)}",
+            path=path,
+            line=number,
+            column=error.colno,
+        ) from error
+    if not isinstance(value, dict):
+        raise UnreadableFile(
+            f"{place} holds {kind_of(value)}, where a row must be an object", path=path, line=number
+        )
+    return value
+
+
+def _excerpt(text: str, at: int) -> str:
+    start = max(0, at - 20)
+    return repr(("..." if start else "") + text[start : at + 20])
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a JSON value in the words of messages."""
+    return _KINDS[type(value)]
+
+
+def kinds_in(values: list[Any], lines: list[int], counted: str = "line") -> str:
+    """What a column holds: 'integers (2 rows, first at line 1), text (1 row, first at line 3)'."""
+    seen: dict[str, list[int]] = {}
+    for value, line in zip(values, lines, strict=True):
+        if value is not None:
+            seen.setdefault(kind_of(value), []).append(line)
+    return ", ".join(
+        f"{kind} ({len(at)} row{'s' * (len(at) != 1)}, first at {counted} {at[0]})"
+        for kind, at in seen.items()
+    )
+
+
+def _column(
+    name: str, values: list[Any], lines: list[int], block: Block, path: Path, known: pa.Schema
+) -> pa.Array:
+    place = known.get_field_index(name)
+    floor = known.field(place).type if place >= 0 else pa.null()
+    try:
+        kind = floor if takes_any(floor) else natural.wider(floor, natural.type_of_all(values))
+        return to_array(values, kind)
+    except TypeConflict as error:
+        before = "" if pat.is_null(floor) else f"; rows before are {floor}"
+        raise TypeConflict(
+            f"{path}: column {name!r} mixes {kinds_in(values, lines, block.counted)}{before} ({error}); "
+            f"to keep each value as its JSON text, pass features with {name!r}: Json()",
+            path=path,
+            column=name,
+            line=lines[0],
+        ) from error
+    except UnicodeEncodeError as error:
+        raise _surrogate(values, lines, name, block, path) from error
+
+
+def takes_any(kind: pa.DataType) -> bool:
+    """Whether a column of this type can hold whatever JSON can: text and arrow.json."""
+    return bool(pat.is_string(kind) or natural.is_json(kind))
+
+
+def to_array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """The values of one column in a type that is wide enough for them, a negative one beside uint64 aside."""
+    if natural.is_json(kind):
+        return pa.ExtensionArray.from_storage(
+            kind, pa.array([_fit(value, kind) for value in values], pa.string())
+        )
+    try:
+        return pa.array([_fit(value, kind) for value in values], kind)
+    except (OverflowError, pa.ArrowInvalid):
+        return pa.array([_fit(value, natural.beyond(kind)) for value in values], natural.beyond(kind))
+
+
+def _fit(value: Any, kind: pa.DataType) -> Any:
+    if value is None:
+        return None
+    if natural.is_json(kind):
+        return json.dumps(value, separators=(",", ":"))
+    if pat.is_string(kind):
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if pat.is_floating(kind):
+        return float(value)
+    if pat.is_decimal(kind):
+        return Decimal(value)
+    if pat.is_list(kind):
+        return [_fit(inner, kind.value_type) for inner in value]
+    if pat.is_struct(kind):
+        return {field.name: _fit(value.get(field.name), field.type) for field in kind}
+    return value
+
+
+def _surrogate(values: list[Any], lines: list[int], name: str, block: Block, path: Path) -> UnreadableFile:
+    line = next(line for value, line in zip(values, lines, strict=True) if _has_surrogate(value))
+    return UnreadableFile(
+        f"{path}: {block.counted} {line}: column {name!r} holds half of a surrogate pair (such as \\ud83d), "
+        "which is no character",
+        path=path,
+        line=line,
+    )
+
+
+def _has_surrogate(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
