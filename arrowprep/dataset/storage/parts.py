@@ -57,11 +57,11 @@ class PartWriter:
         schema = bare if self._schema is None else wider_schema(self._schema, bare)
         if self._pending_span is not None and self._pending_span.stop != span.start:
             self._flush()
-        if schema != self._schema or note != self._note:
-            if self._writer is not None:
-                self._flush()
-                self._close_file()
-            self._schema, self._note = schema, note
+        if note != self._note or (schema != self._schema and self._writer is not None):
+            # rows that lack a column are completed from the parent when the entry is published
+            self._flush()
+            self._close_file()
+        self._schema, self._note = schema, note
         start = span.start if self._pending_span is None else self._pending_span.start
         self._pending_span = Span(start, span.stop)
         self._pending.append(table)
@@ -71,8 +71,7 @@ class PartWriter:
 
     def close(self) -> list[Part]:
         """Write what is pending; all parts, whole."""
-        if self._pending_span is not None:
-            self._flush()
+        self._flush()
         self._close_file()
         return self._parts
 
@@ -86,8 +85,9 @@ class PartWriter:
             part.path.unlink(missing_ok=True)
 
     def _flush(self) -> None:
+        if self._pending_span is None:
+            return
         assert self._schema is not None
-        assert self._pending_span is not None
         span, self._pending_span = self._pending_span, None
         tables, self._pending, self._pending_bytes = self._pending, [], 0
         whole = pa.concat_tables([cast_table(t, self._schema) for t in tables]).combine_chunks()

@@ -293,6 +293,8 @@ class BatchFunction:
         """Errors of the function, with its name and rows."""
         try:
             yield
+        except BadResult:
+            raise
         except Exception as error:
             rows = f"row {start}" if stop - start == 1 else f"rows {start}..{stop - 1}"
             raise MapError(

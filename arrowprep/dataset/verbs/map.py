@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from arrowprep import progress
-from arrowprep.dataset.execute import choose_executor
+from arrowprep.dataset.execute import Inline, choose_executor
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.indices import Span
@@ -22,7 +23,7 @@ from arrowprep.dataset.storage.parts import Part, PartWriter
 from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, random_state_kept
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import cast_table
-from arrowprep.errors import BadResult
+from arrowprep.errors import ArrowprepWarning, BadResult, CannotTravel
 
 VERSION = 1  # of the meaning of map: another number is another name for every result
 TASKS_A_WORKER = 8
@@ -64,6 +65,9 @@ def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
     """The view that the function makes of this one; computed only where no entry of this name is."""
     view.check(spec.remove_columns)
     view.check(spec.input_columns or ())
+    if spec.batched and spec.drop_last_batch:
+        whole = view.num_rows - view.num_rows % spec.rows_a_call(view.num_rows)
+        view = view.select(Span(0, whole), view.fingerprint)
     if view.num_rows == 0:
         return _of_nothing(view, spec, name)
     entry = options.cache.find(name) if options.reuse else None
@@ -151,12 +155,20 @@ class _MapWorker:
 def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry | None:
     tasks = _plan(view.num_rows, spec, options.num_proc or 1)
     executor = choose_executor(options.num_proc, tasks)
-    source = view if executor.inline else view.portable()
-    make_worker = partial(_MapWorker, source, spec, name, options.cache.stem(name))
-    label = options.desc + ("" if executor.inline else f" (num_proc={options.num_proc})")
-    with progress.bar(sum(len(t.rows) for t in tasks), label, show=options.show_progress) as bar:
-        outcome = executor.run(make_worker, tasks, report=bar.advance)
-    layout = _agreed(set().union(*outcome.results), spec)
+    stem = options.cache.stem(name)
+    with progress.bar(sum(len(t.rows) for t in tasks), options.desc, show=options.show_progress) as bar:
+        if not isinstance(executor, Inline):
+            make_worker = partial(_MapWorker, view.portable(), spec, name, stem)
+            try:
+                outcome = executor.run(make_worker, tasks, report=bar.advance)
+            except CannotTravel as reason:
+                warnings.warn(f"this map runs in one process: {reason}", ArrowprepWarning, stacklevel=5)
+                executor = Inline()
+        if isinstance(executor, Inline):
+            outcome = executor.run(
+                lambda _: _MapWorker(view, spec, name, stem, None), tasks, report=bar.advance
+            )
+    layout = _agreed(set().union(*outcome.results))
     parts = [part for finished in outcome.finished for part in finished]
     if layout is None:
         return None
@@ -168,24 +180,20 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry
     note = layout.note(view, new)
     if not parts:
         return Entry(Memory(pa.table({})), note)
-    return options.cache.publish(name, parts, note, complete, one_file=executor.inline)
+    return options.cache.publish(name, parts, note, complete, one_file=isinstance(executor, Inline))
 
 
 def _plan(num_rows: int, spec: MapSpec, num_proc: int) -> list[_Task]:
     """Tasks of whole batches; the batches are the same whatever num_proc is."""
     size = spec.rows_a_call(num_rows)
-    if spec.batched and spec.drop_last_batch:
-        num_rows -= num_rows % size
     batches = -(-num_rows // size)
     tasks = min(batches, num_proc * TASKS_A_WORKER if num_proc > 1 else 1)
     cuts = [size * (batches * i // max(tasks, 1)) for i in range(tasks + 1)]
     return [_Task(Span(a, min(b, num_rows)), size) for a, b in itertools.pairwise(cuts)]
 
 
-def _agreed(layouts: set[_Layout | None], spec: MapSpec) -> _Layout | None:
+def _agreed(layouts: set[_Layout | None]) -> _Layout | None:
     """The one layout of all batches."""
-    if not layouts:  # drop_last_batch left no batch
-        return _Layout(frozenset(spec.remove_columns))
     if len(layouts) == 1:
         return next(iter(layouts))
     shown = " and ".join(
