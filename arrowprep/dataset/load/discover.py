@@ -1,7 +1,7 @@
 """Which files are meant, and which split each belongs to.
 
 a file, a list, a glob       all "train", unless names say otherwise in a folder
-a folder                     splits from file names, then folder names
+a folder                     splits from data/<split>-00000-of-00001.*, folder names, file names
 a dict                       split -> file, list or glob
 """
 
@@ -139,9 +139,9 @@ def _suffix_of(files: list[Path], reader: str) -> str:
 
 
 def _by_split(folder: Path, files: list[Path]) -> dict[str, list[Path]]:
-    """Splits by shard names, else by words in file names, else in folder names, else all is train."""
+    """Splits by shard names, else by words in folder names, else in file names, else all is train."""
     relative = {path: path.relative_to(folder) for path in files}
-    for told in (_told_by_shard_name, _told_by_file_name, _told_by_folder_name):
+    for told in (_told_by_shard_name, _told_by_folder_name, _told_by_file_name):
         splits: dict[str, list[Path]] = {}
         for path, below in relative.items():
             if (split := told(below)) is not None:
@@ -158,11 +158,11 @@ def _split_order(split: str) -> tuple[int, str]:
 
 def _told_by_shard_name(path: Path) -> str | None:
     found = _SHARD.fullmatch(path.name)
-    return found["split"] if found and path.parent.name in ("data", "") else None
+    return found["split"] if found and path.parts[:-1] == ("data",) else None
 
 
 def _told_by_file_name(path: Path) -> str | None:
-    return _word_in(path.name.split(".")[0])
+    return _word_in(path.name)
 
 
 def _told_by_folder_name(path: Path) -> str | None:
