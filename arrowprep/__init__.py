@@ -23,6 +23,14 @@ if TYPE_CHECKING:
         settings,
     )
     from arrowprep.progress import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    from arrowprep.tokenize.batch_encoding import BatchEncoding
+    from arrowprep.tokenize.shell import (
+        AutoTokenizer,
+        PreTrainedTokenizer,
+        PreTrainedTokenizerFast,
+        TokenizersBackend,
+        load_tokenizer,
+    )
 
 _HOME = {
     "Settings": "config",
@@ -35,10 +43,21 @@ _HOME = {
     "enable_progress_bars": "progress",
     "disable_progress_bars": "progress",
     "are_progress_bars_disabled": "progress",
+    "BatchEncoding": "tokenize.batch_encoding",
+    "AutoTokenizer": "tokenize.shell",
+    "PreTrainedTokenizer": "tokenize.shell",
+    "PreTrainedTokenizerFast": "tokenize.shell",
+    "TokenizersBackend": "tokenize.shell",
+    "load_tokenizer": "tokenize.shell",
 }
 
 __all__ = [
+    "AutoTokenizer",
+    "BatchEncoding",
+    "PreTrainedTokenizer",
+    "PreTrainedTokenizerFast",
     "Settings",
+    "TokenizersBackend",
     "are_progress_bars_disabled",
     "configure",
     "configured",
@@ -47,6 +66,7 @@ __all__ = [
     "enable_caching",
     "enable_progress_bars",
     "is_caching_enabled",
+    "load_tokenizer",
     "settings",
 ]
 

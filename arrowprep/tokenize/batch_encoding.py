@@ -336,7 +336,7 @@ class BatchEncoding(MutableMapping[str, Any]):
 
 
 def _count(encoding: Encoding, numbers: Sequence[int | None], sequence: int) -> int:
-    """How many words, or characters up to the last token's end, a text has: one more than its highest number."""
+    """How many words, or characters up to its last token's end, a text has."""
     of_text = [
         number
         for number, text in zip(numbers, encoding.sequence_ids, strict=True)

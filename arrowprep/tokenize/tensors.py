@@ -78,10 +78,10 @@ def is_tensor(value: Any) -> bool:
 
 
 def _stack(value: Any) -> npt.NDArray[Any]:
-    if isinstance(value, (list, tuple)) and value and all(isinstance(row, (list, tuple)) for row in value):
-        if len({len(row) for row in value}) > 1:
-            rows = np.empty(len(value), dtype=object)
-            rows[:] = [np.asarray(row) for row in value]
-            return rows
+    nested = isinstance(value, (list, tuple)) and all(isinstance(row, (list, tuple)) for row in value)
+    if nested and len({len(row) for row in value}) > 1:
+        rows = np.empty(len(value), dtype=object)
+        rows[:] = [np.asarray(row) for row in value]
+        return rows
     array = np.asarray(value)
     return array if array.size else array.astype(np.int64)

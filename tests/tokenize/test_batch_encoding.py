@@ -151,7 +151,7 @@ class TestTensors:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(tensors.KINDS, "pt", lambda array: array)
-        with pytest.raises(BadArgument, match="'input_ids'.*padding=True"):
+        with pytest.raises(BadArgument, match=r"'input_ids'.*padding=True"):
             batch().convert_to_tensors("pt")
 
     def test_ids_of_nothing_are_int64(self) -> None:

@@ -1,0 +1,87 @@
+"""Carry out a call: encode the texts, and name the columns that were asked for."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from arrowprep.errors import ArrowprepWarning
+from arrowprep.tokenize import ragged
+from arrowprep.tokenize.batch_encoding import BatchEncoding
+from arrowprep.tokenize.inputs import Inputs
+from arrowprep.tokenize.request import Request
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.columns import Columns
+    from arrowprep.tokenize.tokenizer import Tokenizer
+
+
+def encode(backend: Tokenizer, inputs: Inputs, request: Request) -> BatchEncoding:
+    """What a call gives, as tensors where they were asked for."""
+    batch = to_batch(inputs, request, columns_of(backend, inputs, request))
+    return batch.convert_to_tensors(request.tensors)
+
+
+def columns_of(backend: Tokenizer, inputs: Inputs, request: Request) -> Columns:
+    """The encoded texts; windows of what was cut off are further rows if they were asked for."""
+    return backend.encode_columns(
+        inputs.texts,
+        inputs.pairs,
+        add_special_tokens=request.add_special_tokens,
+        truncation=request.truncation,
+        padding=request.padding,
+        offsets=request.offsets,
+        special_tokens_mask=request.special_tokens_mask,
+        is_pretokenized=request.words,
+        encode_special_tokens=request.split_special_tokens,
+        overflow=request.overflowing,
+    )
+
+
+def sample_of(columns: Columns) -> npt.NDArray[np.int64]:
+    """(n,) which of the texts each row is from."""
+    if columns.sample is None:
+        return np.arange(len(columns), dtype=np.int64)
+    sample: npt.NDArray[np.int64] = columns.sample.to_numpy().astype(np.int64)
+    return sample
+
+
+def to_batch(inputs: Inputs, request: Request, columns: Columns) -> BatchEncoding:
+    """The columns that were asked for, under the names that models know them by.
+
+    What an `Encoding` knows beyond them is worked out when somebody looks, by the
+    pipeline as it was when the columns were made: ids alone are the fast path.
+    """
+    data: dict[str, Any] = {"input_ids": columns.ids}
+    if request.token_type_ids:
+        data["token_type_ids"] = columns.type_ids
+    if request.attention_mask:
+        data["attention_mask"] = columns.attention_mask
+    if request.special_tokens_mask:
+        data["special_tokens_mask"] = columns.special_tokens_mask
+    if request.offsets:
+        data["offset_mapping"] = ragged.zip_spans(columns.starts, columns.ends)
+    if request.length:
+        data["length"] = pa.array(ragged.row_lengths(columns.ids))
+    if request.overflowing:
+        data["overflow_to_sample_mapping"] = pa.array(sample_of(columns))
+    _warn_if_too_long(columns.ids, request.warn_beyond)
+    return BatchEncoding(
+        data,
+        lambda: [columns.encoding(row) for row in range(len(columns))],
+        n_sequences=1 if inputs.pairs is None else 2,
+        single=inputs.single and not request.overflowing and request.tensors is None,
+    )
+
+
+def _warn_if_too_long(ids: pa.ListArray, limit: int | None) -> None:
+    if limit is not None and ragged.row_lengths(ids).max(initial=0) > limit:
+        warnings.warn(  # says no length, so that it is shown once a place
+            f"a text has more tokens than the model's {limit}; truncation=True cuts it",
+            ArrowprepWarning,
+            stacklevel=6,
+        )

@@ -1,0 +1,112 @@
+"""From conversations to ids: pick a template, render, encode all at once, mark what the assistant wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from arrowprep.errors import BadArgument
+from arrowprep.tokenize.batch_encoding import BatchEncoding
+from arrowprep.tokenize.call import columns_of, sample_of, to_batch
+from arrowprep.tokenize.inputs import read_inputs
+from arrowprep.tokenize.request import read_request
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.shell import PreTrainedTokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedChats:
+    """n rendered conversations.
+
+    texts: (n,)
+    spans: (n,) for each the (start, stop) in characters of what the assistant wrote; () when not needed
+    batched: a batch was given, not one conversation
+    """
+
+    texts: list[str]
+    spans: list[Sequence[tuple[int, int]]]
+    batched: bool
+
+    @property
+    def as_given(self) -> Any:
+        """The text of one conversation, or the list of texts of a batch."""
+        return self.texts if self.batched else self.texts[0]
+
+
+def render(
+    tokenizer: PreTrainedTokenizer,
+    conversation: Any,
+    *,
+    chat_template: str | None,
+    spans: bool,
+    variables: Mapping[str, Any],
+    **options: Any,
+) -> RenderedChats:
+    """Render one conversation or many; `spans` says that the assistant's spans are needed.
+
+    Raises ChatError, and MaskUnavailable when the template marks no spans.
+    """
+    from arrowprep.chat.messages import conversations_of
+    from arrowprep.chat.template import ChatTemplate
+
+    template = ChatTemplate(
+        pick_template(tokenizer, chat_template, options.get("tools")), clock=tokenizer.clock
+    )
+    if spans:
+        template.require_generation()
+        if options.get("continue_final_message"):
+            raise BadArgument(
+                "an assistant mask needs whole messages: leave out continue_final_message or the mask"
+            )
+    conversations, batched = conversations_of(_listed(conversation))
+    values = {**tokenizer.special_tokens_map, **variables}
+    rendered = [template.render(chat, **options, **values) for chat in conversations]
+    return RenderedChats(
+        [one.text for one in rendered], [one.spans for one in rendered] if spans else [], batched
+    )
+
+
+def encode(
+    tokenizer: PreTrainedTokenizer, chats: RenderedChats, options: Mapping[str, Any], *, mask: bool
+) -> BatchEncoding:
+    """Encode what was rendered, all of it in one call; with `mask`, `assistant_masks` is a further column."""
+    request = read_request(tokenizer, **options)
+    inputs = read_inputs(chats.as_given)
+    backend = tokenizer.backend_tokenizer
+    columns = columns_of(backend, inputs, replace(request, offsets=True) if mask else request)
+    batch = to_batch(inputs, request, columns)
+    if mask:
+        from arrowprep.chat.mask import span_mask
+
+        spans = [chats.spans[chat] for chat in sample_of(columns)]
+        batch["assistant_masks"] = span_mask(spans, columns.starts, columns.ends)
+    return batch.convert_to_tensors(request.tensors)
+
+
+def pick_template(tokenizer: PreTrainedTokenizer, chat_template: str | None, tools: Any) -> str:
+    """The template's text: as given, by name, or the tokenizer's own. Raises ChatError when there is none."""
+    from arrowprep.chat.template import choose_template
+
+    return choose_template(tokenizer.chat_template, chat_template, tools is not None)
+
+
+def reads_clock(templates: str | Mapping[str, str] | None) -> bool:
+    """Whether a rendering may depend on the day."""
+    texts = [templates] if isinstance(templates, str) else list((templates or {}).values())
+    # compiling costs milliseconds, so only a text that could read the clock is compiled
+    suspects = [text for text in texts if "strftime_now" in text]
+    if not suspects:
+        return False
+    from arrowprep.chat.template import ChatTemplate
+
+    return any(ChatTemplate(text).reads_clock for text in suspects)
+
+
+def _listed(conversation: Any) -> Any:
+    """A list for a dataset's column, which is a sequence but no list."""
+    arrow = hasattr(conversation, "__arrow_c_array__") or hasattr(conversation, "__arrow_c_stream__")
+    if isinstance(conversation, Sequence) and not isinstance(conversation, (str, list, tuple)) and not arrow:
+        return list(conversation)
+    return conversation

@@ -1,0 +1,218 @@
+"""A tokenizer as Hugging Face lays it out: tokenizer.json, its configs and chat templates; read and written.
+
+tokenizer.json                     the pipeline; `.gz` and `.zst` are read as well
+tokenizer_config.json              special tokens, lengths, sides, and an older home of chat templates
+special_tokens_map.json            older layout; counts where the config lists no added tokens
+added_tokens.json                  older layout, the same
+chat_template.jinja                the default template; wins over the config's
+additional_chat_templates/*.jinja  templates by name
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile, UnknownFileType
+from arrowprep.tokenize.special_tokens import STANDARD
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.added_tokens import AddedToken
+
+TOKENIZER = "tokenizer.json"
+CONFIG = "tokenizer_config.json"
+SPECIAL_MAP = "special_tokens_map.json"
+ADDED = "added_tokens.json"
+TEMPLATE = "chat_template.jinja"
+TEMPLATES = "additional_chat_templates"
+PACKED = ("", ".gz", ".zst")
+OTHER_FORMATS = ("tekken.json", "*.model", "*.tiktoken", "vocab.json", "vocab.txt")
+# what a config says about where it came from, or about a class that would rebuild the pipeline
+IGNORED = (
+    "tokenizer_class",
+    "auto_map",
+    "name_or_path",
+    "tokenizer_file",
+    "special_tokens_map_file",
+    "init_inputs",
+)
+
+
+@dataclass(frozen=True)
+class TokenizerFolder:
+    """What was read.
+
+    file: the tokenizer.json
+    pipeline: its text
+    settings: the configs as one; tokens are str or AddedToken
+    added: further tokens that the configs list, with their ids
+    """
+
+    file: Path
+    pipeline: bytes
+    settings: dict[str, Any] = field(default_factory=dict)
+    added: dict[int, AddedToken] = field(default_factory=dict)
+
+
+def read(path: str | Path) -> TokenizerFolder:
+    """Read a folder, or a tokenizer.json alone.
+
+    Raises MissingFile, which says what was looked for, and BadTokenizerFile or
+    UnknownFileType for files that are something else.
+    """
+    path = Path(path).expanduser()
+    if path.is_file():
+        return TokenizerFolder(path, _unpack(path))
+    if not path.is_dir():
+        raise MissingFile(
+            f"{path} does not exist; a tokenizer is a folder with {TOKENIZER}, or that file,"
+            " and nothing is downloaded",
+            path=str(path),
+        )
+    file = _find_pipeline(path)
+    pipeline = _unpack(file)
+    settings = _json(path / CONFIG)
+    for name in IGNORED:
+        settings.pop(name, None)
+    # tokenizer.json has its post-processor already: asking for bos and eos takes a keyword argument
+    settings.pop("add_bos_token", None)
+    settings.pop("add_eos_token", None)
+    added = _added_tokens(path, settings)
+    settings = {key: as_token(value) for key, value in settings.items()}
+    if templates := _templates(path):
+        settings["chat_template"] = templates
+    return TokenizerFolder(file, pipeline, settings, added)
+
+
+def _find_pipeline(folder: Path) -> Path:
+    for suffix in PACKED:
+        if (file := folder / f"{TOKENIZER}{suffix}").is_file():
+            return file
+    if other := [file.name for pattern in OTHER_FORMATS for file in sorted(folder.glob(pattern))]:
+        raise UnknownFileType(
+            f"{folder} has no {TOKENIZER}; its {', '.join(other)} cannot be read yet",
+            path=str(folder),
+            found=other,
+        )
+    found = sorted(file.name for file in folder.iterdir())[:10]
+    raise MissingFile(
+        f"{folder} has no {TOKENIZER} (nor one ending in {' or '.join(PACKED[1:])});"
+        f" it has {', '.join(found) or 'no files'}",
+        path=str(folder),
+        found=found,
+    )
+
+
+def _unpack(file: Path) -> bytes:
+    try:
+        with pa.input_stream(str(file), compression="detect") as stream:
+            content: bytes = stream.read()
+            return content
+    except (OSError, pa.ArrowException) as error:
+        raise BadTokenizerFile(f"{file} cannot be read: {error}", path=str(file)) from error
+
+
+def _json(file: Path) -> dict[str, Any]:
+    """The object in a file; an absent file is an empty one."""
+    if not file.is_file():
+        return {}
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadTokenizerFile(f"{file} is not JSON: {error}", path=str(file)) from error
+    if not isinstance(content, dict):
+        raise BadTokenizerFile(f"{file} holds a {type(content).__name__}, not an object", path=str(file))
+    return content
+
+
+def as_token(value: Any) -> Any:
+    """AddedTokens for the objects that stand for them in a config, also inside lists and dicts."""
+    if isinstance(value, dict):
+        if "content" in value and value.get("__type", "AddedToken") == "AddedToken":
+            return _added_token(value)
+        return {key: as_token(inner) for key, inner in value.items()}
+    return [as_token(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _added_token(record: Mapping[str, Any]) -> AddedToken:
+    from arrowprep.tokenize.added_tokens import AddedToken
+
+    return AddedToken(**{key: value for key, value in record.items() if key not in ("__type", "id")})
+
+
+def _added_tokens(folder: Path, settings: dict[str, Any]) -> dict[int, AddedToken]:
+    """Tokens by id from the config; from the older files where it lists none, whose roles then count too."""
+    listed = settings.pop("added_tokens_decoder", None)
+    if listed is not None:
+        try:
+            return {int(index): _added_token(record) for index, record in listed.items()}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadTokenizerFile(
+                f"{folder / CONFIG}: added_tokens_decoder is not ids with tokens: {error!r}",
+                path=str(folder / CONFIG),
+            ) from error
+    for role, value in _json(folder / SPECIAL_MAP).items():
+        settings[role] = (
+            {**value, "special": True} if isinstance(value, dict) and "content" in value else value
+        )
+    special = {str(as_token(settings[role])) for role in STANDARD if settings.get(role)}
+    extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or ()
+    special.update(str(as_token(token)) for token in extra)
+    return {
+        index: _added_token(
+            {"content": token, "special": token in special, "normalized": token not in special}
+        )
+        for token, index in _json(folder / ADDED).items()
+    }
+
+
+def _templates(folder: Path) -> str | dict[str, str] | None:
+    texts = {file.stem: _text(file) for file in sorted((folder / TEMPLATES).glob("*.jinja"))}
+    if (folder / TEMPLATE).is_file():
+        texts = {"default": _text(folder / TEMPLATE), **texts}
+    return texts["default"] if list(texts) == ["default"] else texts or None
+
+
+def _text(file: Path) -> str:
+    # line ends are kept: a template's text is what it is
+    return file.read_bytes().decode("utf-8")
+
+
+def write_templates(folder: Path, templates: str | Mapping[str, str], prefix: str = "") -> list[Path]:
+    """Write the default template and those by name. Raises BadArgument for a name that leaves the folder."""
+    by_name = {"default": templates} if isinstance(templates, str) else dict(templates)
+    files = []
+    for name, text in by_name.items():
+        if name == "default":
+            file = folder / f"{prefix}{TEMPLATE}"
+        else:
+            home = folder / f"{prefix}{TEMPLATES}"
+            file = home / f"{name}.jinja"
+            if file.resolve().parent != home.resolve():
+                raise BadArgument(f"a chat template cannot be saved under the name {name!r}", name=name)
+            home.mkdir(exist_ok=True)
+        file.write_bytes(text.encode("utf-8"))
+        files.append(file)
+    return files
+
+
+def write_config(file: Path, settings: Mapping[str, Any]) -> None:
+    """Sorted keys, two spaces; tokens as text where they have a role, with their flags elsewhere."""
+    text = json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False, default=_record)
+    file.write_bytes(f"{text}\n".encode())
+
+
+def _record(value: Any) -> Any:
+    if hasattr(value, "content"):
+        flags = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
+        return {"__type": "AddedToken", **{flag: getattr(value, flag) for flag in flags}}
+    if isinstance(value, Iterable):
+        return list(value)
+    raise BadArgument(
+        f"{value!r} of type {type(value).__name__} cannot be written to a tokenizer_config.json"
+    )

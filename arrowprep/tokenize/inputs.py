@@ -1,0 +1,130 @@
+"""What a call was given as text: one or many, alone or in pairs, whole or as words, Python's or Arrow's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from arrowprep.errors import BadArgument, NotText
+
+Texts = Any  # pa.Array | pa.ChunkedArray of text (or of lists of words), or a list of them
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """n texts, and for each its pair where there are pairs.
+
+    texts, pairs: Arrow text, or a list of str (of lists of str when given as words)
+    single: one text was given, not a batch
+    """
+
+    texts: Texts
+    pairs: Texts | None
+    single: bool
+
+
+def read_inputs(text: Any, pair: Any = None, *, words: bool = False) -> Inputs:
+    """Sort out what `text` and `text_pair` are.
+
+    A str is one text, a list a batch; with `words` a list of str is one text and a
+    list of lists a batch. A batch's element may itself be a pair. Arrow columns, and
+    whatever has the Arrow capsule methods, are batches and stay Arrow; there null is
+    no text and stays null. An empty str as the pair of one text is no pair.
+
+    Raises NotText (a TypeError and a ValueError) that names the row.
+    """
+    text, pair = _column(text), _column(pair)
+    if _is_one(text, words):
+        if isinstance(pair, pa.Array) or (pair is not None and not _is_one(pair, words)):
+            raise NotText(
+                f"text is one text, so text_pair is one too, not {_say(pair)}", given=type(pair).__name__
+            )
+        return Inputs([text], [pair] if pair else None, single=True)
+    if isinstance(text, pa.Array):
+        return Inputs(text, _pairs_for(text, pair), single=False)
+    if not isinstance(text, (list, tuple)):
+        raise NotText(
+            f"text is a str, a list of str or an Arrow column of text, not {_say(text)}",
+            given=type(text).__name__,
+        )
+    if pair is None and (split := _split_pairs(text, words)):
+        return Inputs(*split, single=False)
+    pairs = _pairs_for(text, pair)
+    for texts in (text, pairs):
+        if isinstance(texts, (list, tuple)):
+            _check(texts, words)
+    return Inputs(list(text), pairs, single=False)
+
+
+def _column(value: Any) -> Any:
+    """Arrow for what can be Arrow, a list for other sequences; the value itself otherwise."""
+    if value is None or isinstance(value, (str, bytes, pa.Array)):
+        return value
+    if isinstance(value, pa.ChunkedArray):
+        return value.combine_chunks()
+    if hasattr(value, "__arrow_c_array__"):
+        return pa.array(value)
+    if hasattr(value, "__arrow_c_stream__"):
+        return pa.chunked_array(value).combine_chunks()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, (list, tuple)):
+        return list(value)
+    return value
+
+
+def _is_one(value: Any, words: bool) -> bool:
+    if words:
+        return isinstance(value, (list, tuple)) and not (value and _is_words(value[0]))
+    return isinstance(value, str)
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray))
+
+
+def _pairs_for(texts: Any, pair: Any) -> Any:
+    if pair is None:
+        return None
+    if isinstance(pair, str) or not isinstance(pair, (list, tuple, pa.Array)):
+        raise NotText(
+            f"text is a batch, so text_pair is one too, not {_say(pair)}", given=type(pair).__name__
+        )
+    if len(texts) != len(pair):
+        raise BadArgument(
+            f"there are {len(texts)} texts and {len(pair)} pairs for them", texts=len(texts), pairs=len(pair)
+        )
+    return pair if isinstance(pair, pa.Array) else list(pair)
+
+
+def _split_pairs(texts: Sequence[Any], words: bool) -> tuple[list[Any], list[Any]] | None:
+    """Both sides of a batch whose elements are pairs themselves; None when they are not."""
+    if not texts or isinstance(texts[0], str):
+        return None
+    if words and not (texts[0] and _is_words(texts[0][0])):
+        return None
+    for row, item in enumerate(texts):
+        if not isinstance(item, (list, tuple)) or len(item) != 2:
+            raise NotText(f"element {row} of the batch is {_say(item)}, the first one a pair", row=row)
+    firsts, seconds = [item[0] for item in texts], [item[1] for item in texts]
+    _check(firsts, words)
+    _check(seconds, words)
+    return firsts, seconds
+
+
+def _check(texts: Sequence[Any], words: bool) -> None:
+    if not words and set(map(type, texts)) <= {str}:
+        return
+    for row, item in enumerate(texts):
+        if words and not (_is_words(item) and all(isinstance(word, str) for word in item)):
+            raise NotText(f"element {row} of the batch is {_say(item)}, not a list of words", row=row)
+        if not words and not isinstance(item, str):
+            raise NotText(f"element {row} of the batch is {_say(item)}, not text", row=row)
+
+
+def _say(value: Any) -> str:
+    return "None" if value is None else f"of type {type(value).__name__}"

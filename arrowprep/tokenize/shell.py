@@ -1,0 +1,533 @@
+"""PreTrainedTokenizer: what users call; a pipeline with special tokens, lengths, sides, a chat template."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import xxhash
+
+from arrowprep.errors import BadArgument, TokenizerError
+from arrowprep.tokenize import chat_calls, decoding
+from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.batch_encoding import BatchEncoding
+from arrowprep.tokenize.call import encode
+from arrowprep.tokenize.files import huggingface
+from arrowprep.tokenize.inputs import read_inputs
+from arrowprep.tokenize.pad_columns import pad
+from arrowprep.tokenize.request import Request, check_side, read_request
+from arrowprep.tokenize.special_tokens import take_from
+from arrowprep.tokenize.tokenizer import Tokenizer
+from arrowprep.tokenize.vocabulary import Vocabulary
+
+Self = TypeVar("Self", bound="PreTrainedTokenizer")
+
+NO_LIMIT = int(1e30)  # model_max_length of a tokenizer that says none
+SIMPLE = {"pad_token_type_id": 0, "clean_up_tokenization_spaces": False, "split_special_tokens": False}
+# attributes that decide no result, so that no fingerprint covers them
+UNNAMED = {"_tokenizer", "init_kwargs", "name_or_path", "verbose", "clock", "special_tokens", "chat_template"}
+# settings that are written elsewhere (templates, the post-processor, extra tokens) or belong to this process
+NOT_WRITTEN = {
+    "add_bos_token",
+    "add_eos_token",
+    "additional_special_tokens",
+    "chat_template",
+    "clock",
+    "extra_special_tokens",
+    "model_specific_special_tokens",
+    "name_or_path",
+    "verbose",
+}
+
+
+class PreTrainedTokenizer(Vocabulary):
+    """A tokenizer to call: `tok("text")`, `tok(texts, padding=True, return_tensors="np")`.
+
+    Made by `load_tokenizer`, or of a pipeline: `PreTrainedTokenizer(tokenizer_object=pipeline)`.
+    Every setting is read anew by every call and no call changes one: the same
+    tokenizer may be used from several threads, and its fingerprint is that of its content.
+
+    tokenizer_object: a `Tokenizer`; it is used as it is, not copied
+    tokenizer_file: a tokenizer.json to read one from
+    settings: special tokens (`bos_token=`, ..., `extra_special_tokens=`), `model_max_length`,
+        `padding_side`, `truncation_side`, `model_input_names`, `chat_template`,
+        `clean_up_tokenization_spaces`, `split_special_tokens`, `add_bos_token`,
+        `add_eos_token`; others are kept and saved
+
+    Special tokens that the pipeline does not have are added to it.
+    """
+
+    padding_side: str = "right"
+    truncation_side: str = "right"
+    model_input_names: list[str] = ["input_ids", "attention_mask"]  # noqa: RUF012 - a default that subclasses set
+
+    def __init__(
+        self,
+        *,
+        tokenizer_object: Tokenizer | None = None,
+        tokenizer_file: str | Path | None = None,
+        added_tokens_decoder: Mapping[int, AddedToken] | None = None,
+        **settings: Any,
+    ) -> None:
+        if tokenizer_object is not None:
+            self._tokenizer = tokenizer_object
+        elif tokenizer_file is not None:
+            self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
+        elif self._tokenizer is None:
+            raise TokenizerError(
+                f"{type(self).__name__} needs a pipeline: tokenizer_object=, tokenizer_file=,"
+                " or load_tokenizer(folder)"
+            )
+        settings = {**_settings_of(self.backend_tokenizer), **settings}
+        self.init_kwargs = dict(settings)
+        self.special_tokens = take_from(settings)
+        self.name_or_path = str(settings.get("name_or_path", ""))
+        self.verbose = bool(settings.get("verbose", False))
+        limit = settings.get("model_max_length")
+        self.model_max_length = NO_LIMIT if limit is None else limit
+        self.padding_side = check_side("padding_side", settings.get("padding_side", self.padding_side))
+        self.truncation_side = check_side(
+            "truncation_side", settings.get("truncation_side", self.truncation_side)
+        )
+        self.model_input_names = list(settings.get("model_input_names", self.model_input_names))
+        self.pad_token_type_id: int = settings.get("pad_token_type_id") or 0
+        self.clean_up_tokenization_spaces = bool(settings.get("clean_up_tokenization_spaces"))
+        self.split_special_tokens = bool(settings.get("split_special_tokens"))
+        self.chat_template = _by_name(settings.get("chat_template"))
+        self.clock: Callable[[], datetime] | None = settings.get("clock")
+        self._add_missing(added_tokens_decoder or {})
+        self._add_bos_token = bool(settings.get("add_bos_token", False))
+        self._add_eos_token = bool(settings.get("add_eos_token", False))
+        if "add_bos_token" in settings or "add_eos_token" in settings:
+            self._rebuild_post_processor()
+
+    def _add_missing(self, listed: Mapping[int, AddedToken]) -> None:
+        """Add listed tokens that the pipeline has not, or with other flags, and special ones it has not."""
+        there = list(self.added_tokens_decoder.values())
+        new = [token for _, token in sorted(listed.items()) if token not in there]
+        known = {token.content for token in [*there, *new]}
+        for token in self.special_tokens:
+            if str(token) not in known:
+                known.add(str(token))
+                new.append(AddedToken(token, special=True) if isinstance(token, str) else token)
+        self.add_tokens(new)
+
+    @property
+    def add_bos_token(self) -> bool:
+        """Whether calls put bos first; setting it rebuilds the post-processor from bos and eos alone."""
+        return self._add_bos_token
+
+    @add_bos_token.setter
+    def add_bos_token(self, value: bool) -> None:
+        self._add_bos_token = value
+        self._rebuild_post_processor()
+
+    @property
+    def add_eos_token(self) -> bool:
+        """Whether calls put eos last; setting it rebuilds the post-processor from bos and eos alone."""
+        return self._add_eos_token
+
+    @add_eos_token.setter
+    def add_eos_token(self, value: bool) -> None:
+        self._add_eos_token = value
+        self._rebuild_post_processor()
+
+    def _rebuild_post_processor(self) -> None:
+        from arrowprep.tokenize.processors import TemplateProcessing
+
+        for role, wanted in (("bos_token", self._add_bos_token), ("eos_token", self._add_eos_token)):
+            if wanted and getattr(self, role) is None:
+                raise BadArgument(f"add_{role} needs a {role}, which the tokenizer has not", role=role)
+        before = [self.bos_token] if self._add_bos_token else []
+        after = [self.eos_token] if self._add_eos_token else []
+        one, two = (
+            [f"{piece}:{number}" for piece in [*before, f"${text}", *after]]
+            for number, text in enumerate("AB")
+        )
+        self.backend_tokenizer.post_processor = TemplateProcessing(
+            single=one,
+            pair=one + two,
+            special_tokens=[
+                (token, self.convert_tokens_to_ids(token)) for token in dict.fromkeys(before + after)
+            ],
+        )
+
+    # --- calling ---
+
+    def __call__(
+        self,
+        text: Any = None,
+        text_pair: Any = None,
+        text_target: Any = None,
+        text_pair_target: Any = None,
+        add_special_tokens: bool = True,
+        padding: bool | str = False,
+        truncation: bool | str | None = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_tensors: str | None = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        verbose: bool = True,
+        split_special_tokens: bool | None = None,
+        max_target_length: int | None = None,
+        tokenizer_kwargs: Mapping[str, Any] | None = None,
+        **unknown: Any,
+    ) -> BatchEncoding:
+        """Encode one text, a list of them, or an Arrow column; `text_target` gives `labels` beside it.
+
+        padding: True or "longest", "max_length", False; to which side, and to a multiple of what
+        truncation: True or "longest_first", "only_first", "only_second", False; `max_length` alone means True
+        stride, return_overflowing_tokens: what is cut off becomes further rows, which share `stride` tokens
+        is_split_into_words: a text is a list of words; offsets and word ids are those of the words
+        return_tensors: "np", "pt", "tf" or "jax"
+        tokenizer_kwargs: more of these arguments, as a dict; they win
+
+        Raises NotText, and BadArgument for values that make no sense or contradict each other.
+        """
+        if text is None and text_target is None:
+            raise BadArgument("a call needs text or text_target")
+        options: dict[str, Any] = {
+            "add_special_tokens": add_special_tokens,
+            "padding": padding,
+            "truncation": truncation,
+            "max_length": max_length,
+            "stride": stride,
+            "is_split_into_words": is_split_into_words,
+            "pad_to_multiple_of": pad_to_multiple_of,
+            "padding_side": padding_side,
+            "return_tensors": return_tensors,
+            "return_token_type_ids": return_token_type_ids,
+            "return_attention_mask": return_attention_mask,
+            "return_overflowing_tokens": return_overflowing_tokens,
+            "return_special_tokens_mask": return_special_tokens_mask,
+            "return_offsets_mapping": return_offsets_mapping,
+            "return_length": return_length,
+            "verbose": verbose,
+            "split_special_tokens": split_special_tokens,
+            **(tokenizer_kwargs or {}),
+            **unknown,
+        }
+        if text_target is None:
+            return self._encode(text, text_pair, read_request(self, **options))
+        target_length = options["max_length"] if max_target_length is None else max_target_length
+        target_request = read_request(self, **{**options, "max_length": target_length})
+        target = self._encode(text_target, text_pair_target, target_request)
+        if text is None:
+            return target
+        encoded = self._encode(text, text_pair, read_request(self, **options))
+        encoded["labels"] = target.column("input_ids")
+        return encoded
+
+    def _encode(self, text: Any, pair: Any, request: Request) -> BatchEncoding:
+        return encode(self.backend_tokenizer, read_inputs(text, pair, words=request.words), request)
+
+    def encode(
+        self, text: Any, text_pair: Any = None, add_special_tokens: bool = True, **options: Any
+    ) -> Any:
+        """The ids alone, of one text or of a batch; options are those of a call."""
+        return self(text, text_pair, add_special_tokens=add_special_tokens, **options)["input_ids"]
+
+    def tokenize(
+        self, text: str, pair: str | None = None, add_special_tokens: bool = False, **options: Any
+    ) -> list[str]:
+        """The tokens of one text as strings."""
+        return self(text, pair, add_special_tokens=add_special_tokens, **options).tokens()
+
+    def pad(
+        self,
+        encoded_inputs: Any,
+        padding: bool | str = True,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        return_attention_mask: bool | None = None,
+        return_tensors: str | None = None,
+        verbose: bool = True,
+        *,
+        pad_also: Mapping[str, int] | None = None,
+    ) -> BatchEncoding:
+        """Pad what is already encoded: a mapping of columns, or a list of encodings (so it can collate).
+
+        Ids and the columns that go with them are padded; an attention_mask is made
+        where there is none. `pad_also={"labels": -100}` pads further columns. Rows are
+        never shortened. Tensors that come in are tensors when they go out.
+        """
+        return pad(
+            self,
+            encoded_inputs,
+            padding=padding,
+            max_length=max_length,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            return_attention_mask=return_attention_mask,
+            return_tensors=return_tensors,
+            pad_also=pad_also or {},
+        )
+
+    def decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **unknown: Any,
+    ) -> Any:
+        """The text of a list of ids, or the texts of a list of lists; ids without a token give nothing."""
+        clean_up = decoding.may_clean_up(
+            self.backend_tokenizer, clean_up_tokenization_spaces, self.clean_up_tokenization_spaces
+        )
+        return decoding.decode(
+            self.backend_tokenizer, token_ids, skip_special_tokens=skip_special_tokens, clean_up=clean_up
+        )
+
+    def batch_decode(
+        self,
+        sequences: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **unknown: Any,
+    ) -> list[str]:
+        """The text of each list of ids."""
+        rows = decoding.plain(sequences)
+        if not len(rows):
+            return []
+        texts = self.decode(rows, skip_special_tokens, clean_up_tokenization_spaces)
+        return [texts] if isinstance(texts, str) else texts
+
+    # --- chats ---
+
+    def get_chat_template(self, chat_template: str | None = None, tools: Any = None) -> str:
+        """The text of the template to render with: by name, as given, or the tokenizer's own."""
+        return chat_calls.pick_template(self, chat_template, tools)
+
+    def apply_chat_template(
+        self,
+        conversation: Any,
+        tools: Any = None,
+        documents: Any = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: bool = True,
+        padding: bool | str = False,
+        truncation: bool | str = False,
+        max_length: int | None = None,
+        return_tensors: str | None = None,
+        return_dict: bool | None = None,
+        return_assistant_tokens_mask: bool = False,
+        tokenizer_kwargs: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> Any:
+        """Render one conversation, or a batch of them, and encode it.
+
+        conversation: a list of messages; a batch is a list, a dataset column or an Arrow array of such lists
+        tokenize: False gives the text (of a batch: a list of texts)
+        return_dict: False, the default, gives ids; True a `BatchEncoding`
+        return_assistant_tokens_mask: gives a `BatchEncoding` with `assistant_masks`, 1 for every
+            token of what the template marks as the assistant's
+        variables: what else the template reads; they win over the special tokens
+
+        No special tokens are added: the template writes those it wants. Raises
+        ChatError when there is no template, and MaskUnavailable, never a mask of
+        zeros, when the template does not say what the assistant wrote.
+        """
+        chats = chat_calls.render(
+            self,
+            conversation,
+            chat_template=chat_template,
+            tools=tools,
+            documents=documents,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
+            spans=tokenize and return_assistant_tokens_mask,
+            variables=variables,
+        )
+        if not tokenize:
+            return chats.as_given
+        options = {
+            "padding": padding,
+            "truncation": truncation,
+            "max_length": max_length,
+            "return_tensors": return_tensors,
+            "add_special_tokens": False,
+            **(tokenizer_kwargs or {}),
+        }
+        encoded = chat_calls.encode(self, chats, options, mask=return_assistant_tokens_mask)
+        return encoded if return_dict or return_assistant_tokens_mask else encoded["input_ids"]
+
+    # --- identity ---
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for all that decides results: equal content has an equal one in any process, on any day.
+
+        It covers the pipeline, special tokens, sides, lengths, the chat template and,
+        where the template reads the clock, the day. Nothing is kept but the pipeline's
+        part, so any change shows at once.
+        """
+        content = {name: value for name, value in vars(self).items() if name not in UNNAMED}
+        content["class"] = f"{type(self).__module__}.{type(self).__qualname__}"
+        content["pipeline"] = self.backend_tokenizer.fingerprint
+        content["special tokens"] = [self.special_tokens_map, self.extra_special_tokens]
+        content["chat template"] = _digest(self.chat_template)
+        if chat_calls.reads_clock(self.chat_template):
+            content["day"] = (self.clock or datetime.now)().date().isoformat()
+        return xxhash.xxh3_128_hexdigest(json.dumps(content, sort_keys=True, default=repr).encode())
+
+    def __repr__(self) -> str:
+        settings = {
+            "vocab_size": self.vocab_size,
+            "added_tokens": len(self.added_tokens_decoder),
+            "model_max_length": self.model_max_length if self.model_max_length < NO_LIMIT else None,
+            "padding_side": self.padding_side,
+            "truncation_side": self.truncation_side,
+            "special_tokens": self.special_tokens_map,
+        }
+        said = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        return f"{type(self).__name__}({self.name_or_path!r}, {said})"
+
+    # --- files ---
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether tokens can be traced back to the text: always."""
+        return True
+
+    @classmethod
+    def from_pretrained(cls: type[Self], path: str | Path, **overrides: Any) -> Self:
+        """Load a folder with a tokenizer.json, or that file; keyword arguments win over its configs.
+
+        Raises MissingFile, UnknownFileType or BadTokenizerFile, which say what was looked for.
+        """
+        folder = huggingface.read(path)
+        try:
+            pipeline = Tokenizer.from_buffer(folder.pipeline)
+        except TokenizerError as error:
+            raise type(error)(
+                f"{folder.file}: {error}", **{**error.facts, "path": str(folder.file)}
+            ) from error
+        settings = {**folder.settings, "name_or_path": str(path), **overrides}
+        return cls(tokenizer_object=pipeline, added_tokens_decoder=folder.added, **settings)
+
+    def save_pretrained(
+        self, save_directory: str | Path, filename_prefix: str | None = None, save_jinja_files: bool = True
+    ) -> tuple[str, ...]:
+        """Write tokenizer.json, tokenizer_config.json and the chat templates; returns the paths.
+
+        save_jinja_files: False puts the templates into the config, as older versions did
+        """
+        folder = Path(save_directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
+        config, templates = self._config(), self.chat_template
+        files = [folder / f"{prefix}{huggingface.CONFIG}"]
+        if templates is not None and save_jinja_files:
+            files += huggingface.write_templates(folder, templates, prefix)
+        elif templates is not None:
+            config["chat_template"] = templates if isinstance(templates, str) else _as_list(templates)
+        huggingface.write_config(files[0], config)
+        files.append(folder / f"{prefix}{huggingface.TOKENIZER}")
+        self.backend_tokenizer.save(str(files[-1]))
+        return tuple(map(str, files))
+
+    def _config(self) -> dict[str, Any]:
+        """What was given, as it is now, and what is not as it is by default."""
+        given = {key: value for key, value in self.init_kwargs.items() if key not in NOT_WRITTEN}
+        sided = {
+            name: getattr(type(self), name)
+            for name in ("padding_side", "truncation_side", "model_input_names")
+        }
+        unusual = {
+            name: getattr(self, name)
+            for name, default in {**SIMPLE, **sided}.items()
+            if name in given or getattr(self, name) != default
+        }
+        extra = {"extra_special_tokens": self.extra_special_tokens} if self.special_tokens.extra else {}
+        return {
+            **given,
+            **unusual,
+            **{role: None for role in self.special_tokens.named if role in given},
+            **self.special_tokens_map,
+            **extra,
+            "backend": "tokenizers",
+            "is_local": True,
+            "model_max_length": self.model_max_length,
+            "tokenizer_class": "TokenizersBackend"
+            if type(self) is PreTrainedTokenizer
+            else type(self).__name__,
+        }
+
+
+PreTrainedTokenizerFast = PreTrainedTokenizer
+TokenizersBackend = PreTrainedTokenizer
+
+
+class AutoTokenizer:
+    """`AutoTokenizer.from_pretrained(folder)`, for code that loads its tokenizers so."""
+
+    @staticmethod
+    def from_pretrained(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
+        """As `load_tokenizer`."""
+        return load_tokenizer(path, **overrides)
+
+
+def load_tokenizer(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
+    """The tokenizer in a folder with a tokenizer.json and its configs, or in that file (.gz, .zst) alone.
+
+    tokenizer.json is followed as it is; a config adds special tokens, lengths, sides
+    and chat templates, and keyword arguments win over it.
+
+    Raises MissingFile, UnknownFileType, BadTokenizerFile, or UnsupportedComponent for
+    a part of the pipeline that is not implemented.
+    """
+    return PreTrainedTokenizer.from_pretrained(path, **overrides)
+
+
+def _settings_of(pipeline: Tokenizer) -> dict[str, Any]:
+    """What a tokenizer.json's own padding and truncation say about the settings of calls."""
+    settings: dict[str, Any] = {}
+    if truncation := pipeline.truncation:
+        settings |= {
+            "max_length": truncation["max_length"],
+            "truncation_side": truncation["direction"],
+            "stride": truncation["stride"],
+            "truncation_strategy": truncation["strategy"],
+        }
+    if padding := pipeline.padding:
+        settings.setdefault("max_length", padding["length"])
+        settings |= {
+            "pad_token": padding["pad_token"],
+            "pad_token_type_id": padding["pad_type_id"],
+            "padding_side": padding["direction"],
+            "pad_to_multiple_of": padding["pad_to_multiple_of"],
+        }
+    return settings
+
+
+def _by_name(templates: Any) -> str | dict[str, str] | None:
+    """One template, or several by name; configs list the latter as {name, template}."""
+    if isinstance(templates, (list, tuple)):
+        return {template["name"]: template["template"] for template in templates}
+    return None if templates is None else templates
+
+
+def _as_list(templates: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "template": text} for name, text in templates.items()]
+
+
+def _digest(templates: str | Mapping[str, str] | None) -> Any:
+    if templates is None:
+        return None
+    if isinstance(templates, str):
+        return xxhash.xxh3_128_hexdigest(templates.encode())
+    return {name: _digest(text) for name, text in templates.items()}

@@ -1,0 +1,190 @@
+"""Conversations become ids, and a mask of what the assistant wrote that survives truncation and padding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from arrowprep.errors import BadArgument, ChatError, MaskUnavailable
+from arrowprep.tokenize.shell import PreTrainedTokenizer
+from tests.tokenize.small import TEMPLATE
+
+CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello world"}]
+OTHER = [*CHAT, {"role": "user", "content": "12"}, {"role": "assistant", "content": "hello"}]
+TEXT = "<user>Hi<assistant>hello world<eos>"
+
+
+@pytest.fixture
+def tok(tok: PreTrainedTokenizer) -> PreTrainedTokenizer:
+    tok.chat_template = TEMPLATE
+    tok.model_max_length = 1000
+    return tok
+
+
+def masked(encoded: Any, row: int | None = None) -> list[int]:
+    """The ids that the mask marks."""
+    ids, mask = encoded["input_ids"], encoded["assistant_masks"]
+    if row is not None:
+        ids, mask = ids[row], mask[row]
+    assert len(ids) == len(mask)
+    return [index for index, marked in zip(ids, mask, strict=True) if marked]
+
+
+class TestRendering:
+    def test_text_when_not_tokenized(self, tok: PreTrainedTokenizer) -> None:
+        assert tok.apply_chat_template(CHAT, tokenize=False) == TEXT
+        assert tok.apply_chat_template([CHAT, OTHER[:3]], tokenize=False) == [TEXT, f"{TEXT}<user>12"]
+        assert (
+            tok.apply_chat_template(CHAT[:1], tokenize=False, add_generation_prompt=True)
+            == "<user>Hi<assistant>"
+        )
+
+    def test_ids_are_those_of_the_text_without_special_tokens_added(self, tok: PreTrainedTokenizer) -> None:
+        ids = tok.encode(TEXT, add_special_tokens=False)
+        assert tok.apply_chat_template(CHAT) == ids
+        assert tok.apply_chat_template([CHAT, CHAT]) == [ids, ids]
+        assert dict(tok.apply_chat_template(CHAT, return_dict=True)) == {
+            "input_ids": ids,
+            "attention_mask": [1] * len(ids),
+        }
+
+    @pytest.mark.parametrize("kind", ["arrow", "chunked", "tuple", "column"])
+    def test_a_batch_comes_in_many_holders(self, tok: PreTrainedTokenizer, kind: str) -> None:
+        chats = [CHAT, OTHER]
+        held: dict[str, Any] = {
+            "arrow": pa.array(chats),
+            "chunked": pa.chunked_array([chats[:1], chats[1:]]),
+            "tuple": tuple(chats),
+            "column": Column(chats),
+        }
+        assert tok.apply_chat_template(held[kind]) == tok.apply_chat_template(chats)
+
+    def test_the_template_reads_special_tokens_and_variables_and_variables_win(
+        self, tok: PreTrainedTokenizer
+    ) -> None:
+        template = "{{ bos_token }}|{{ pad_token }}|{{ sep_token }}|{{ more }}"
+        text = tok.apply_chat_template(CHAT, chat_template=template, tokenize=False, more="m", pad_token="p")
+        assert text == "<bos>|p||m"
+
+    def test_a_final_message_is_continued(self, tok: PreTrainedTokenizer) -> None:
+        text = tok.apply_chat_template(CHAT, tokenize=False, continue_final_message=True)
+        assert text == "<user>Hi<assistant>hello world"
+
+    def test_the_clock_is_the_tokenizers(self, tok: PreTrainedTokenizer) -> None:
+        tok.clock = lambda: datetime(2025, 3, 14)
+        assert (
+            tok.apply_chat_template(CHAT, chat_template="{{ strftime_now('%d %b') }}", tokenize=False)
+            == "14 Mar"
+        )
+
+    def test_padding_truncation_and_tensors_are_those_of_a_call(self, tok: PreTrainedTokenizer) -> None:
+        ids = tok.apply_chat_template(
+            [CHAT, CHAT[:1]], padding=True, truncation=True, max_length=8, return_tensors="np"
+        )
+        assert ids.shape == (2, 8)
+        more = tok.apply_chat_template(CHAT, return_dict=True, tokenizer_kwargs={"return_length": True})
+        assert more["length"] == [len(more["input_ids"])]
+
+
+class Column(Sequence[Any]):
+    """A sequence that is no list, as a dataset's column is."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+
+class TestTemplates:
+    def test_without_one_the_error_says_how_to_set_one(self, tok: PreTrainedTokenizer) -> None:
+        tok.chat_template = None
+        with pytest.raises(ChatError, match="chat_template"):
+            tok.apply_chat_template(CHAT)
+
+    def test_templates_have_names(self, tok: PreTrainedTokenizer) -> None:
+        tok.chat_template = {"default": "{{ 1 }}", "tool_use": "{{ 2 }}", "rag": "{{ 3 }}"}
+        assert tok.get_chat_template() == "{{ 1 }}"
+        assert tok.get_chat_template(tools=[]) == "{{ 2 }}"
+        assert tok.apply_chat_template(CHAT, chat_template="rag", tokenize=False) == "3"
+        with pytest.raises(ChatError, match="default, rag, tool_use"):
+            tok.apply_chat_template(CHAT, chat_template="rgg")
+
+    def test_an_empty_conversation_is_refused(self, tok: PreTrainedTokenizer) -> None:
+        with pytest.raises(ChatError, match="empty"):
+            tok.apply_chat_template([])
+
+
+class TestMask:
+    def test_it_marks_what_the_template_says(self, tok: PreTrainedTokenizer) -> None:
+        encoded = tok.apply_chat_template(CHAT, return_assistant_tokens_mask=True)
+        assert tok.decode(masked(encoded)) == "hello world<eos>"
+        assert list(encoded) == ["input_ids", "attention_mask", "assistant_masks"]
+
+    def test_a_batch_is_marked_row_by_row(self, tok: PreTrainedTokenizer) -> None:
+        encoded = tok.apply_chat_template([CHAT[:1], OTHER], return_assistant_tokens_mask=True)
+        assert masked(encoded, 0) == []
+        assert tok.decode(masked(encoded, 1)) == "hello world<eos>hello<eos>"
+        assert pa.table(encoded).schema.field("assistant_masks").type == pa.list_(pa.int8())
+
+    @pytest.mark.parametrize("side", ["left", "right"])
+    def test_padding_moves_it_along(self, tok: PreTrainedTokenizer, side: str) -> None:
+        tok.padding_side = side
+        encoded = tok.apply_chat_template([CHAT, OTHER], padding=True, return_assistant_tokens_mask=True)
+        assert tok.decode(masked(encoded, 0)) == "hello world<eos>"
+        assert tok.decode(masked(encoded, 1)) == "hello world<eos>hello<eos>"
+
+    @pytest.mark.parametrize("side", ["left", "right"])
+    def test_truncation_keeps_what_is_left_of_it(self, tok: PreTrainedTokenizer, side: str) -> None:
+        tok.truncation_side = side
+        whole = tok.apply_chat_template(OTHER, return_assistant_tokens_mask=True)
+        for length in range(1, len(whole["input_ids"])):
+            cut = tok.apply_chat_template(
+                OTHER, truncation=True, max_length=length, return_assistant_tokens_mask=True
+            )
+            kept = slice(-length, None) if side == "left" else slice(0, length)
+            assert cut["assistant_masks"] == whole["assistant_masks"][kept]
+
+    def test_windows_have_the_mask_of_their_conversation(self, tok: PreTrainedTokenizer) -> None:
+        encoded = tok.apply_chat_template(
+            [CHAT, OTHER],
+            truncation=True,
+            max_length=12,
+            return_assistant_tokens_mask=True,
+            tokenizer_kwargs={"return_overflowing_tokens": True},
+        )
+        rows = encoded["overflow_to_sample_mapping"]
+        joined = [i for row, sample in enumerate(rows) if sample == 1 for i in masked(encoded, row)]
+        assert tok.decode(joined) == "hello world<eos>hello<eos>"
+
+    def test_tensors_have_it_too(self, tok: PreTrainedTokenizer) -> None:
+        encoded = tok.apply_chat_template(CHAT, return_assistant_tokens_mask=True, return_tensors="np")
+        assert encoded["assistant_masks"].shape == encoded["input_ids"].shape
+        assert encoded["assistant_masks"].sum() == 3
+
+    def test_a_template_without_the_tag_is_refused_with_the_way_out(self, tok: PreTrainedTokenizer) -> None:
+        with pytest.raises(MaskUnavailable, match=r"\{% generation %\}") as caught:
+            tok.apply_chat_template(
+                CHAT, chat_template="{{ messages[0].content }}", return_assistant_tokens_mask=True
+            )
+        assert isinstance(caught.value, ValueError)
+
+    def test_a_message_that_is_not_over_has_no_mask(self, tok: PreTrainedTokenizer) -> None:
+        with pytest.raises(BadArgument, match="continue_final_message"):
+            tok.apply_chat_template(CHAT, continue_final_message=True, return_assistant_tokens_mask=True)
+
+    def test_rendering_changes_nothing(self, tok: PreTrainedTokenizer) -> None:
+        before = tok.fingerprint
+        tok.apply_chat_template([CHAT, OTHER], padding=True, return_assistant_tokens_mask=True)
+        assert tok.fingerprint == before
+        assert CHAT == [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello world"}]
