@@ -1,1 +1,43 @@
-"""Tokenizers: the object model, the reference engine, and the shell that users call."""
+"""Tokenizers: a pipeline that reads and writes tokenizer.json, a reference engine, and a shell to call."""
+
+from __future__ import annotations
+
+from arrowprep.tokenize import decoders, models, normalizers, pre_tokenizers, processors
+from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.batch_encoding import BatchEncoding, CharSpan, TokenSpan
+from arrowprep.tokenize.columns import Columns
+from arrowprep.tokenize.encoding import Encoding
+from arrowprep.tokenize.padding import Padding
+from arrowprep.tokenize.patterns import Regex
+from arrowprep.tokenize.shell import (
+    AutoTokenizer,
+    PreTrainedTokenizer,
+    PreTrainedTokenizerFast,
+    TokenizersBackend,
+    load_tokenizer,
+)
+from arrowprep.tokenize.tokenizer import Tokenizer
+from arrowprep.tokenize.truncation import Truncation
+
+__all__ = [
+    "AddedToken",
+    "AutoTokenizer",
+    "BatchEncoding",
+    "CharSpan",
+    "Columns",
+    "Encoding",
+    "Padding",
+    "PreTrainedTokenizer",
+    "PreTrainedTokenizerFast",
+    "Regex",
+    "TokenSpan",
+    "Tokenizer",
+    "TokenizersBackend",
+    "Truncation",
+    "decoders",
+    "load_tokenizer",
+    "models",
+    "normalizers",
+    "pre_tokenizers",
+    "processors",
+]

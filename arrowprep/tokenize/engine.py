@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from arrowprep.config import settings
+from arrowprep.errors import TokenizerError
+
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from arrowprep.tokenize.pipeline import Pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +49,31 @@ class Engine(Protocol):
     def decode(self, ids: pa.ListArray, *, skip_special_tokens: bool = False) -> pa.StringArray:
         """The text of each list of ids."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The engine that runs a pipeline, and why it is that one."""
+
+    engine: Engine
+    why: str
+
+
+def choose_engine(pipeline: Pipeline, *, wanted: str | None = None, cache_bytes: int | None = None) -> Choice:
+    """The engine that the settings ask for.
+
+    wanted: "auto", "reference" or "native"; None asks the settings
+    cache_bytes: limit of the reference engine's word cache; None is the usual one
+
+    Raises TokenizerError when "native" is asked for and is not there.
+    """
+    from arrowprep.tokenize.reference import CACHE_BYTES, ReferenceEngine
+
+    wanted = wanted or settings().engine
+    if wanted == "native":
+        raise TokenizerError(
+            "the native engine is not built; use ARROWPREP_ENGINE=auto or configure(engine='reference')",
+            engine=wanted,
+        )
+    why = "the settings ask for it" if wanted == "reference" else "the native kernel is not built"
+    return Choice(ReferenceEngine(pipeline, CACHE_BYTES if cache_bytes is None else cache_bytes), why)

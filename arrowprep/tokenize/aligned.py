@@ -1,0 +1,118 @@
+"""Aligned: a text on its way through the pipeline, with the span of the original under each character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+NOWHERE = -1  # as a source: an inserted character with nothing before it
+
+
+class Aligned:
+    """A text, and for each of its characters the span of the original that it stands for.
+
+    text: (n,) as it is now
+    start: where the text begins in the original; the whole alignment as long as no
+        character was changed (then character i stands for start + i alone)
+    starts, ends: (n,) each, once something was changed; else None
+
+    A value: every change makes a new one.
+    """
+
+    __slots__ = ("ends", "start", "starts", "text")
+
+    def __init__(
+        self,
+        text: str,
+        start: int = 0,
+        starts: Sequence[int] | None = None,
+        ends: Sequence[int] | None = None,
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.starts = starts
+        self.ends = ends
+
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """The part of the original under text[start:stop]."""
+        if self.starts is None or self.ends is None:
+            return self.start + start, self.start + stop
+        if start == stop:
+            return (self.starts[start],) * 2 if start < len(self.text) else (self.ends[-1],) * 2
+        return self.starts[start], self.ends[stop - 1]
+
+    def spans(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The starts and ends, one of each per character."""
+        if self.starts is None or self.ends is None:
+            n = len(self.text)
+            return range(self.start, self.start + n), range(self.start + 1, self.start + n + 1)
+        return self.starts, self.ends
+
+    def slice(self, start: int, stop: int) -> Aligned:
+        """text[start:stop]"""
+        if self.starts is None or self.ends is None:
+            return Aligned(self.text[start:stop], self.start + start)
+        starts, ends = self.starts[start:stop], self.ends[start:stop]
+        return Aligned(self.text[start:stop], starts[0] if starts else self.start, starts, ends)
+
+    def rebuilt(self, text: str, sources: Iterable[int]) -> Aligned:
+        """Another text: its character i stands for what character sources[i] stood for."""
+        before, after = self.spans()
+        starts: list[int] = []
+        ends: list[int] = []
+        for source in sources:
+            starts.append(before[source] if source >= 0 else 0)
+            ends.append(after[source] if source >= 0 else 0)
+        return Aligned(text, starts[0] if starts else self.start, starts, ends)
+
+    def replaced(self, spans: Iterable[tuple[int, int]], content: str) -> Aligned:
+        """`content` in place of each text[start:stop].
+
+        Each new character stands for the last one that was replaced, or where none
+        was, for the one before.
+        """
+        spans = list(spans)
+        if not spans:
+            return self
+        text: list[str] = []
+        sources: list[int] = []
+        last = 0
+        for start, stop in spans:
+            text += (self.text[last:start], content)
+            sources.extend(range(last, start))
+            sources.extend([stop - 1] * len(content))
+            last = stop
+        text.append(self.text[last:])
+        sources.extend(range(last, len(self.text)))
+        return self.rebuilt("".join(text), sources)
+
+    def prepended(self, content: str) -> Aligned:
+        """`content` before the text, standing for the first character; nothing before an empty text."""
+        if not self.text or not content:
+            return self
+        sources = [0] * len(content)
+        sources.extend(range(len(self.text)))
+        return self.rebuilt(content + self.text, sources)
+
+    def mapped(self, characters: Sequence[str]) -> Aligned:
+        """Each character replaced by the text at its place in `characters`; "" removes it."""
+        sources = [i for i, new in enumerate(characters) for _ in new]
+        return self.rebuilt("".join(characters), sources)
+
+    def changed(self, changes: Iterable[tuple[str, int]], skipped: int = 0) -> Aligned:
+        """The text made anew from (character, change) pairs.
+
+        change: 1 inserts the character, which then stands for the one before;
+            0 puts it in place of the next; -n does so and removes n more
+        skipped: how many characters are removed before the first
+        """
+        text: list[str] = []
+        sources: list[int] = []
+        at = skipped
+        for character, change in changes:
+            text.append(character)
+            if change > 0:
+                sources.append(at - 1)
+            else:
+                sources.append(at)
+                at += 1 - change
+        return self.rebuilt("".join(text), sources)

@@ -1,0 +1,334 @@
+"""Columns: many encoded texts as Arrow; framed, truncated and padded without a step per token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from arrowprep.errors import NotText
+from arrowprep.tokenize.encoding import Encoding, check_same_length
+from arrowprep.tokenize.pipeline import Pipeline
+from arrowprep.tokenize.ragged import from_flat, row_lengths
+from arrowprep.tokenize.reference import ReferenceEngine
+from arrowprep.tokenize.rows import Framing, encode_row, encode_rows
+from arrowprep.tokenize.truncation import Truncation, check_second, count_windows
+
+Texts = Any  # an Arrow array or chunked array of text, or a sequence of str and None
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which columns are asked for beside ids, types and attention."""
+
+    offsets: bool = False
+    words: bool = False
+    special_tokens_mask: bool = False
+    overflow: bool = True
+
+
+@dataclass(frozen=True)
+class Columns:
+    """n encoded rows; a row is null where its text is.
+
+    ids: (n,) list<int32>
+    type_ids, attention_mask, special_tokens_mask: (n,) list<int8>, one number per id
+    starts, ends: (n,) list<int32>, characters of the text, one pair per id, (0, 0) for added ones
+    words: (n,) list<int32>, null for added ones
+    sample: (n,) which text a row is of, where truncation made several of one; else None
+    """
+
+    ids: pa.ListArray
+    type_ids: pa.ListArray
+    attention_mask: pa.ListArray
+    special_tokens_mask: pa.ListArray | None = None
+    starts: pa.ListArray | None = None
+    ends: pa.ListArray | None = None
+    words: pa.ListArray | None = None
+    sample: pa.Array | None = None
+    _encoding: Callable[[int], Encoding] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def encoding(self, i: int) -> Encoding:
+        """Row i with all that is known about its tokens; worked out when asked for."""
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"row {i} of {len(self)}")
+        assert self._encoding is not None
+        return self._encoding(i % len(self))
+
+
+def encode_columns(
+    engine: ReferenceEngine, texts: Texts, pairs: Texts | None, framing: Framing, wanted: Wanted
+) -> Columns:
+    """Columns of texts, or of pairs."""
+    column = None if framing.words_given or pairs is not None else text_column(texts)
+    frame = _Frame.of(engine.pipeline, framing.add_special_tokens)
+    if column is None or frame is None or (wanted.offsets and frame.trims_offsets):
+        return _from_rows(engine, _as_list(texts), _as_list(pairs), framing, wanted)
+    return _from_flat(engine, column, frame, framing, wanted)
+
+
+def text_column(texts: Texts) -> pa.Array:
+    """An Arrow array of text. Raises NotText, with the row, for what is no text."""
+    if isinstance(texts, pa.ChunkedArray):
+        return texts.combine_chunks() if texts.num_chunks != 1 else texts.chunk(0)
+    if isinstance(texts, pa.Array):
+        return texts
+    try:
+        return pa.array(texts, pa.string())
+    except pa.ArrowCapacityError:  # more than 2 GB of text
+        return pa.array(texts, pa.large_string())
+    except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
+        for row, text in enumerate(texts):
+            if text is not None and not isinstance(text, str):
+                raise NotText(f"row {row} is {type(text).__name__}, not text", row=row) from error
+        raise NotText(f"a text has half of a surrogate pair: {error}") from error
+
+
+def _as_list(texts: Texts | None) -> list[Any] | None:
+    if texts is None:
+        return None
+    return texts.to_pylist() if isinstance(texts, (pa.Array, pa.ChunkedArray)) else list(texts)
+
+
+# ---------------------------------------------------------------------- single texts
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What a post-processor puts around one text; read off what it does to a text of one token."""
+
+    before: Encoding
+    after: Encoding
+    type_id: int
+    trims_offsets: bool
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, add_special_tokens: bool) -> _Frame | None:
+        """None where the text does not come out once, as one stretch."""
+        processor = pipeline.post_processor
+        if processor is None:
+            return cls(Encoding(), Encoding(), 0, False)
+        framed = processor.process(Encoding([0]), add_special_tokens=add_special_tokens)
+        places = [i for i, added in enumerate(framed.special_tokens_mask) if not added]
+        if len(places) != 1:
+            return None
+        at = places[0]
+        before, after = framed.part(0, at), framed.part(at + 1, len(framed))
+        return cls(before, after, framed.type_ids[at], processor.trims_offsets)
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where the tokens of each output row come from and go to.
+
+    rows: (m,) the text of each row
+    takes: (m,) where its first token is in the flat tokens of all texts
+    counts: (m,) how many it has
+    lengths: (m,) of the row with frame and padding
+    lefts: (m,) how much padding stands in front
+    """
+
+    rows: Ints
+    takes: Ints
+    counts: Ints
+    lengths: Ints
+    lefts: Ints
+
+    @property
+    def begins(self) -> Ints:
+        return np.cumsum(self.lengths) - self.lengths
+
+
+def _from_flat(
+    engine: ReferenceEngine, column: pa.Array, frame: _Frame, framing: Framing, wanted: Wanted
+) -> Columns:
+    encoded = engine.encode(column, offsets=wanted.offsets, words=wanted.words)
+    lengths = row_lengths(encoded.ids)
+    layout = _lay_out(lengths, frame, framing, wanted.overflow)
+    missing = np.asarray(encoded.ids.is_null())[layout.rows] if encoded.ids.null_count else None
+    if missing is not None:
+        layout = replace(layout, lengths=np.where(missing, 0, layout.lengths))
+    pad = framing.padding
+    build = _Builder(layout, frame, missing)
+    several = len(layout.rows) > len(lengths)
+
+    def encoding(i: int) -> Encoding:
+        row = int(layout.rows[i])
+        nth = i - int(np.searchsorted(layout.rows, row))
+        whole = encode_row(engine, column[row].as_py(), None, replace(framing, padding=None))
+        part = whole.overflowing[nth - 1] if nth else whole
+        if pad:
+            part.pad(int(layout.lengths[i]), pad.direction, pad.pad_id, pad.pad_type_id, pad.pad_token)
+        return part
+
+    def spans(rows: pa.ListArray | None) -> pa.ListArray | None:
+        return None if rows is None else build.column(_flat(rows), "zero", 0)
+
+    return Columns(
+        ids=build.column(_flat(encoded.ids), "ids", pad.pad_id if pad else 0),
+        type_ids=build.column(frame.type_id, "type_ids", pad.pad_type_id if pad else 0),
+        attention_mask=build.column(1, "attention_mask", 0),
+        special_tokens_mask=build.column(0, "special_tokens_mask", 1) if wanted.special_tokens_mask else None,
+        starts=spans(encoded.starts),
+        ends=spans(encoded.ends),
+        words=None if encoded.words is None else build.words(_flat(encoded.words)),
+        sample=pa.array(layout.rows.astype(np.int32)) if several else None,
+        _encoding=encoding,
+    )
+
+
+def _flat(rows: pa.ListArray) -> npt.NDArray[np.int32]:
+    values: npt.NDArray[np.int32] = rows.flatten().to_numpy()
+    return values
+
+
+def _lay_out(lengths: Ints, frame: _Frame, framing: Framing, overflow: bool) -> _Layout:
+    begins = np.cumsum(lengths) - lengths
+    rows, takes, counts = np.arange(len(lengths)), begins, lengths
+    if framing.truncation:
+        rows, starts, counts = _cut(lengths, framing.truncation, len(frame), overflow)
+        takes = begins[rows] + starts
+    out = counts + len(frame)
+    lefts = np.zeros(len(rows), np.int64)
+    if framing.padding:
+        first = np.flatnonzero(np.diff(rows, prepend=-1))  # the windows that overflow do not count
+        padded = np.maximum(out, framing.padding.target(int(out[first].max(initial=0))))
+        if framing.padding.direction == "left":
+            lefts = padded - out
+        out = padded
+    return _Layout(rows, takes, counts, out, lefts)
+
+
+def _cut(lengths: Ints, settings: Truncation, added: int, overflow: bool) -> tuple[Ints, Ints, Ints]:
+    """Of each window: its text, where it starts there, and how long it is."""
+    room = settings.room(added)
+    check_second(int(lengths.max(initial=0)), room, settings)
+    per_row = count_windows(lengths, room, settings.stride) if overflow else np.ones(len(lengths), np.int64)
+    rows = np.repeat(np.arange(len(lengths)), per_row)
+    nth = np.arange(len(rows)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    whole = lengths[rows]
+    if room == 0:
+        return rows, np.zeros(len(rows), np.int64), np.where(nth == 0, 0, whole)
+    step = room - settings.stride
+    if settings.direction == "left":
+        stops = whole - nth * step
+        starts = np.maximum(stops - room, 0)
+    else:
+        starts = nth * step
+        stops = np.minimum(starts + room, whole)
+    return rows, starts, stops - starts
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Fills columns by a layout."""
+
+    layout: _Layout
+    frame: _Frame
+    missing: npt.NDArray[np.bool_] | None
+
+    def column(self, values: npt.NDArray[np.int32] | int, name: str, fill: int) -> pa.ListArray:
+        return self._rows(self._fill(values, name, fill))
+
+    def words(self, values: npt.NDArray[np.int32]) -> pa.ListArray:
+        filled = self._fill(values, "none", -1)
+        return self._rows(pa.array(filled, mask=filled < 0))
+
+    def _fill(self, values: npt.NDArray[np.int32] | int, name: str, fill: int) -> npt.NDArray[Any]:
+        layout, frame = self.layout, self.frame
+        small = name in ("type_ids", "attention_mask", "special_tokens_mask")
+        out = np.full(int(layout.lengths.sum()), fill, np.int8 if small else np.int32)
+        present = slice(None) if self.missing is None else ~self.missing
+        tops = (layout.begins + layout.lefts)[present]
+        counts = layout.counts[present]
+        places = _ranges(tops + len(frame.before), counts)
+        out[places] = values if isinstance(values, int) else values[_ranges(layout.takes[present], counts)]
+        for at, added in ((tops, frame.before), (tops + len(frame.before) + counts, frame.after)):
+            for i, value in enumerate(_added(added, name)):
+                out[at + i] = value
+        return out
+
+    def _rows(self, values: Any) -> pa.ListArray:
+        rows = from_flat(values, self.layout.lengths)
+        if self.missing is None:
+            return rows
+        return pa.ListArray.from_arrays(rows.offsets, rows.values, mask=pa.array(self.missing))
+
+
+def _added(encoding: Encoding, name: str) -> Iterable[int]:
+    if name in ("zero", "none"):
+        return [0 if name == "zero" else -1] * len(encoding)
+    values: list[int] = getattr(encoding, name)
+    return values
+
+
+def _ranges(starts: Ints, counts: Ints) -> Ints:
+    """start, start + 1, ... for each start, as many as its count.
+
+    >>> _ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    shift = starts - (np.cumsum(counts) - counts)
+    places: Ints = np.arange(int(counts.sum())) + np.repeat(shift, counts)
+    return places
+
+
+# ---------------------------------------------------------------------- pairs, words
+
+
+def _from_rows(
+    engine: ReferenceEngine,
+    texts: list[Any] | None,
+    pairs: list[Any] | None,
+    framing: Framing,
+    wanted: Wanted,
+) -> Columns:
+    assert texts is not None
+    if pairs is not None:
+        check_same_length("pairs", texts, pairs)
+    both = list(zip(texts, pairs or [None] * len(texts), strict=True))
+    present = [row for row, text in enumerate(texts) if text is not None]
+    encodings = encode_rows(engine, [both[row] for row in present], framing)
+    rows: list[tuple[int, Encoding | None]] = []
+    found = dict(zip(present, encodings, strict=True))
+    for row in range(len(both)):
+        encoding = found.get(row)
+        parts = [encoding, *_overflowing(encoding)] if wanted.overflow else [encoding]
+        rows.extend((row, part) for part in parts)
+
+    def column(get: Callable[[Encoding], list[Any]], type: pa.DataType) -> pa.ListArray:
+        values = [None if encoding is None else get(encoding) for _, encoding in rows]
+        return pa.array(values, pa.list_(type))
+
+    def encoding_of(i: int) -> Encoding:
+        encoding = rows[i][1]
+        return Encoding() if encoding is None else encoding
+
+    return Columns(
+        ids=column(lambda e: e.ids, pa.int32()),
+        type_ids=column(lambda e: e.type_ids, pa.int8()),
+        attention_mask=column(lambda e: e.attention_mask, pa.int8()),
+        special_tokens_mask=(
+            column(lambda e: e.special_tokens_mask, pa.int8()) if wanted.special_tokens_mask else None
+        ),
+        starts=column(lambda e: [start for start, _ in e.offsets], pa.int32()) if wanted.offsets else None,
+        ends=column(lambda e: [end for _, end in e.offsets], pa.int32()) if wanted.offsets else None,
+        words=column(lambda e: e.words, pa.int32()) if wanted.words else None,
+        sample=pa.array([row for row, _ in rows], pa.int32()) if len(rows) > len(both) else None,
+        _encoding=encoding_of,
+    )
+
+
+def _overflowing(encoding: Encoding | None) -> list[Encoding]:
+    return [] if encoding is None else encoding.overflowing

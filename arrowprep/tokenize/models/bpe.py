@@ -1,0 +1,256 @@
+"""BPE: byte-pair encoding, over characters or over bytes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import xxhash
+
+from arrowprep.errors import BadArgument, TokenizerError
+from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.models.base import Model, Token, Vocabulary, read_vocabulary
+from arrowprep.tokenize.models.merging import Ranks, merge, merge_with_dropout
+
+Merges = Sequence[Sequence[str]]
+
+
+class BpeTables(Vocabulary):
+    """The vocabulary and the merges, and what is derived from them when first needed."""
+
+    def __init__(self, ids: dict[str, int], merges: Merges) -> None:
+        super().__init__(ids)
+        self.merges = merges
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        # of a pair that is given twice the later rank stays
+        return {(left, right): rank for rank, (left, right) in enumerate(self.merges)}
+
+    @cached_property
+    def digest(self) -> str:
+        hasher = xxhash.xxh3_128()
+        for token, id in self.by_id().items():
+            hasher.update(f"{token}\0{id}\n".encode("utf-8", "surrogatepass"))
+        for left, right in self.merges:
+            hasher.update(f"{left}\0{right}\n".encode("utf-8", "surrogatepass"))
+        return hasher.hexdigest()
+
+
+class BPE(Model):
+    """Starts from single characters and joins neighbours, the lowest rank first.
+
+    unk_token: for characters that are not in the vocabulary; None drops them silently
+    continuing_subword_prefix: stands before every character of a piece but the first
+    end_of_word_suffix: stands behind the last
+    fuse_unk: unknown neighbours become one token
+    byte_fallback: an unknown character is spelled in tokens `<0x..>` where the
+        vocabulary has all of them. Spelled right after an unknown one that could
+        not be, it is put out before that one
+    ignore_merges: a whole piece that is in the vocabulary is taken as it is
+    dropout: chance that a merge is passed over, in training; 0.0 is as None
+    """
+
+    kind = "BPE"
+
+    def __init__(
+        self,
+        vocab: dict[str, int] | None = None,
+        merges: Iterable[Sequence[str]] | None = None,
+        *,
+        cache_capacity: int | None = None,
+        dropout: float | None = None,
+        unk_token: str | None = None,
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
+        fuse_unk: bool = False,
+        byte_fallback: bool = False,
+        ignore_merges: bool = False,
+    ) -> None:
+        if (vocab is None) != (merges is None):
+            raise BadArgument("vocab and merges must be given together", argument="merges")
+        if dropout is not None and not 0 <= dropout <= 1:
+            raise BadArgument(f"dropout is a chance between 0 and 1, not {dropout}", dropout=dropout)
+        pairs = list(map(tuple, merges or ()))
+        self.dropout = dropout
+        self.unk_token = unk_token
+        self.continuing_subword_prefix = continuing_subword_prefix
+        self.end_of_word_suffix = end_of_word_suffix
+        self.fuse_unk = fuse_unk
+        self.byte_fallback = byte_fallback
+        self.ignore_merges = ignore_merges
+        self._tables = BpeTables(dict(vocab or {}), pairs)
+        if problem := self._broken_merge():
+            raise BadArgument(problem, argument="merges")
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> BPE:
+        vocab = read_vocabulary(spec)
+        merges = _read_merges(spec)
+        model = cls(
+            dropout=spec.get("dropout", (int, float, type(None)), None),
+            unk_token=spec.get("unk_token", (str, type(None)), None),
+            continuing_subword_prefix=spec.get("continuing_subword_prefix", (str, type(None)), None),
+            end_of_word_suffix=spec.get("end_of_word_suffix", (str, type(None)), None),
+            fuse_unk=spec.flag("fuse_unk", False),
+            byte_fallback=spec.flag("byte_fallback", False),
+            ignore_merges=spec.flag("ignore_merges", False),
+        )
+        model._tables = BpeTables(vocab, merges)
+        if problem := model._broken_merge():
+            raise spec.bad(problem)
+        return model
+
+    def _broken_merge(self) -> str | None:
+        """What is wrong with the first merge that cannot be done."""
+        ids = self._tables.ids
+        skip = len(self.continuing_subword_prefix or "")
+        for rank, (left, right) in enumerate(self._tables.merges):
+            for token in (left, right, left + right[skip:]):
+                if token not in ids:
+                    return (
+                        f"merges[{rank}] joins {left!r} and {right!r}, but {token!r} is not in the vocabulary"
+                    )
+        return None
+
+    def options_json(self) -> dict[str, Any]:
+        return {
+            "type": self.kind,
+            "dropout": self.dropout,
+            "unk_token": self.unk_token,
+            "continuing_subword_prefix": self.continuing_subword_prefix,
+            "end_of_word_suffix": self.end_of_word_suffix,
+            "fuse_unk": self.fuse_unk,
+            "byte_fallback": self.byte_fallback,
+            "ignore_merges": self.ignore_merges,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self.options_json(), "vocab": self._tables.by_id(), "merges": self._tables.merges}
+
+    @property
+    def digest(self) -> str:
+        return self._tables.digest
+
+    def token_to_id(self, token: str) -> int | None:
+        return self._tables.ids.get(token)
+
+    def id_to_token(self, id: int) -> str | None:
+        return self._tables.tokens.get(id)
+
+    def get_vocab(self) -> dict[str, int]:
+        return dict(self._tables.ids)
+
+    def get_vocab_size(self) -> int:
+        return len(self._tables.ids)
+
+    # ------------------------------------------------------------------ tokens of a piece
+
+    def tokenize(self, sequence: str) -> list[Token]:
+        ids = self._tables.ids
+        if self.ignore_merges and sequence in ids:
+            return [Token(ids[sequence], sequence, (0, len(sequence)))]
+        parts = self._decorated(sequence)
+        if all(map(ids.__contains__, parts)):
+            return self._tokens(*self._merged(parts, [1] * len(parts)))
+        parts, lengths = self._spelled(sequence, parts)
+        return _in_characters(sequence, self._tokens(*self._merged(parts, lengths)))
+
+    def _decorated(self, sequence: str) -> list[str]:
+        """The characters, with prefix and suffix."""
+        parts = list(sequence)
+        if self.continuing_subword_prefix:
+            parts[1:] = [self.continuing_subword_prefix + c for c in parts[1:]]
+        if self.end_of_word_suffix and parts:
+            parts[-1] += self.end_of_word_suffix
+        return parts
+
+    def _spelled(self, sequence: str, parts: list[str]) -> tuple[list[str], list[int]]:
+        """Parts that are in the vocabulary, each with how many bytes of the piece it covers."""
+        out: list[str] = []
+        lengths: list[int] = []
+        unknown = 0  # bytes of unknown characters that wait to be put out
+        for character, part in zip(sequence, parts, strict=True):
+            size = len(character.encode())
+            if part in self._tables.ids:
+                if unknown:
+                    out.append(self._unknown())
+                    lengths.append(unknown)
+                    unknown = 0
+                out.append(part)
+                lengths.append(size)
+            elif self.byte_fallback and (spelled := self._spell(part)):
+                out += spelled
+                lengths += [1] * len(spelled)
+            elif self.unk_token is not None:
+                if unknown and not self.fuse_unk:
+                    out.append(self._unknown())
+                    lengths.append(unknown)
+                    unknown = 0
+                unknown += size
+        if unknown:
+            out.append(self._unknown())
+            lengths.append(unknown)
+        return out, lengths
+
+    def _spell(self, part: str) -> list[str] | None:
+        spelled = [f"<0x{byte:02X}>" for byte in part.encode()]
+        return spelled if all(map(self._tables.ids.__contains__, spelled)) else None
+
+    def _unknown(self) -> str:
+        if self.unk_token is None or self.unk_token not in self._tables.ids:
+            raise TokenizerError(
+                f"the unknown token {self.unk_token!r} is not in the vocabulary", unk_token=self.unk_token
+            )
+        return self.unk_token
+
+    def _merged(self, parts: list[str], lengths: list[int]) -> tuple[list[str], list[int]]:
+        if self.dropout:
+            chance = self.dropout
+            return merge_with_dropout(
+                parts, lengths, self._tables.ranks, self._join, lambda: random.random() < chance
+            )
+        join = self._join if self.continuing_subword_prefix else str.__add__
+        return merge(parts, lengths, self._tables.ranks, join)
+
+    def _join(self, left: str, right: str) -> str:
+        return left + right[len(self.continuing_subword_prefix or "") :]
+
+    def _tokens(self, parts: list[str], lengths: list[int]) -> list[Token]:
+        stops = list(accumulate(lengths))
+        ids = self._tables.ids
+        return [Token(ids[p], p, (stop - n, stop)) for p, n, stop in zip(parts, lengths, stops, strict=True)]
+
+
+def _in_characters(sequence: str, tokens: list[Token]) -> list[Token]:
+    """Offsets in bytes made offsets in characters: a part of a character stands for all of it.
+
+    Characters that were dropped count as if they had never been there, which
+    moves the offsets of all that follows to the left.
+    """
+    at = [i for i, c in enumerate(sequence) for _ in c.encode()]
+    out = []
+    for token in tokens:
+        start, stop = token.offsets
+        out.append(token._replace(offsets=(at[start], at[stop - 1] + 1) if stop > start else (0, 0)))
+    return out
+
+
+def _read_merges(spec: Spec) -> Merges:
+    """The list at "merges": pairs, or in old files texts with one space."""
+    merges: list[Any] = spec.get("merges", list)
+    kinds = set(map(type, merges))
+    if kinds == {list} and set(map(len, merges)) == {2}:
+        strings = set(map(type, (part for merge in merges for part in merge)))
+        if strings == {str}:
+            return merges
+    pairs = []
+    for rank, given in enumerate(merges):
+        pair = given.split(" ") if isinstance(given, str) else given
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+            raise spec.bad(f"merges[{rank}] is {given!r}, not a pair of tokens")
+        pairs.append(pair)
+    return pairs

@@ -1,0 +1,98 @@
+"""Byte-pair merging: neighbours are joined, the pair of the lowest rank first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from itertools import pairwise
+
+Ranks = dict[tuple[str, str], int]
+Join = Callable[[str, str], str]
+
+# where the heap starts to win over a list of ranks, whose minimum is found in C
+LONG = 300
+NEVER = 1 << 62
+
+
+def merge(parts: list[str], lengths: list[int], ranks: Ranks, join: Join) -> tuple[list[str], list[int]]:
+    """Join neighbours, lowest rank first and leftmost among equals, until no pair has a rank.
+
+    lengths: what each part covers; added up as the parts are joined
+    O(n log n) in the number of parts.
+    Source: Sennrich, Haddow and Birch (2016), section 3.2.
+
+    >>> merge(["a", "b", "a", "b"], [1] * 4, {("a", "b"): 0, ("ab", "ab"): 1}, str.__add__)
+    (['abab'], [4])
+    """
+    if len(parts) > LONG:
+        return _merge_long(parts, lengths, ranks, join)
+    get = ranks.get
+    pairs = [get(pair, NEVER) for pair in pairwise(parts)]
+    while pairs:
+        best = min(pairs)
+        if best == NEVER:
+            break
+        i = pairs.index(best)
+        parts[i] = join(parts[i], parts.pop(i + 1))
+        lengths[i] += lengths.pop(i + 1)
+        del pairs[i]
+        if i < len(pairs):
+            pairs[i] = get((parts[i], parts[i + 1]), NEVER)
+        if i:
+            pairs[i - 1] = get((parts[i - 1], parts[i]), NEVER)
+    return parts, lengths
+
+
+def _merge_long(
+    parts: list[str], lengths: list[int], ranks: Ranks, join: Join
+) -> tuple[list[str], list[int]]:
+    """The same with a heap of pairs; a joined part takes the place of its first."""
+    n = len(parts)
+    after = [*range(1, n), -1]
+    before = list(range(-1, n - 1))
+    alive = [True] * n
+    get = ranks.get
+    heap = [(rank, i) for i in range(n - 1) if (rank := get((parts[i], parts[i + 1]), NEVER)) != NEVER]
+    heapq.heapify(heap)
+    while heap:
+        rank, i = heapq.heappop(heap)
+        j = after[i]
+        # an entry is stale when one of its parts has been joined since
+        if not alive[i] or j < 0 or get((parts[i], parts[j]), NEVER) != rank:
+            continue
+        parts[i] = join(parts[i], parts[j])
+        lengths[i] += lengths[j]
+        alive[j] = False
+        after[i] = after[j]
+        if after[j] >= 0:
+            before[after[j]] = i
+        for left in (before[i], i):
+            right = after[left] if left >= 0 else -1
+            if right >= 0 and (new := get((parts[left], parts[right]), NEVER)) != NEVER:
+                heapq.heappush(heap, (new, left))
+    return [p for p, a in zip(parts, alive, strict=True) if a], [
+        x for x, a in zip(lengths, alive, strict=True) if a
+    ]
+
+
+def merge_with_dropout(
+    parts: list[str],
+    lengths: list[int],
+    ranks: Ranks,
+    join: Join,
+    dropped: Callable[[], bool],
+) -> tuple[list[str], list[int]]:
+    """As `merge`, but each merge that is due is passed over when `dropped()` says so.
+
+    What was passed over is tried again after the next merge that was done.
+    Source: Provilkov, Emelianenko and Voita (2020), BPE-dropout.
+    """
+    while True:
+        candidates = sorted(
+            (rank, i) for i, pair in enumerate(pairwise(parts)) if (rank := ranks.get(pair)) is not None
+        )
+        chosen = next((i for _, i in candidates if not dropped()), None)
+        if chosen is None:
+            return parts, lengths
+        parts[chosen] = join(parts[chosen], parts.pop(chosen + 1))
+        lengths[chosen] += lengths.pop(chosen + 1)

@@ -1,0 +1,54 @@
+"""NFC, NFD, NFKC and NFKD."""
+
+from __future__ import annotations
+
+from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.normalizers.base import Normalizer
+from arrowprep.tokenize.unicode_normal import normal_form
+
+
+class _UnicodeForm(Normalizer):
+    """A normalization form by the tables of Unicode 9.0: U+32FF, for one, stays as it is.
+
+    A composed character stands for its *first* source character only ("e" and an
+    accent under NFC: the offsets of é are those of the e); of a character that is
+    expanded, each result stands for all of it.
+    """
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> _UnicodeForm:
+        return cls()
+
+    def apply(self, text: Aligned) -> Aligned:
+        form = normal_form(self.kind)
+        if text.text.isascii() or not form.affected.search(text.text):
+            return text
+        return text.changed(form.text_changes(text.text))
+
+    def normalize_str(self, sequence: str) -> str:
+        return normal_form(self.kind).normalize(sequence)
+
+
+class NFC(_UnicodeForm):
+    """Canonical composition."""
+
+    kind = "NFC"
+
+
+class NFD(_UnicodeForm):
+    """Canonical decomposition."""
+
+    kind = "NFD"
+
+
+class NFKC(_UnicodeForm):
+    """Compatibility decomposition, then composition."""
+
+    kind = "NFKC"
+
+
+class NFKD(_UnicodeForm):
+    """Compatibility decomposition."""
+
+    kind = "NFKD"

@@ -1,0 +1,195 @@
+"""Patterns of tokenizer files, which are written for Oniguruma (Ruby syntax), run by the `regex` package.
+
+Oniguruma knows the characters of Unicode 16, an installed `regex` may know more.
+A character that came later has no properties there, so a stand-in that never has
+any takes its place while the pattern runs: the spans are those of the text.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property, lru_cache
+
+import regex
+
+from arrowprep.errors import BadTokenizerFile
+from arrowprep.tokenize import unicode_tables
+from arrowprep.tokenize.unicode_normal import charset, parse_ranges
+
+Span = tuple[int, int]
+
+STAND_IN = "\ufdd0"  # a noncharacter: no version of Unicode gives it a property
+# U+0295 was Ll in Unicode 16 and is Lo since 17; U+0138 is Ll, without case, in all
+_RECLASSIFIED = {0x295: 0x138}
+
+
+class Pattern:
+    """An Oniguruma pattern.
+
+    source: as the tokenizer file has it, or for a literal its text
+    literal: whether it stands for itself
+    """
+
+    def __init__(self, source: str, *, literal: bool = False) -> None:
+        self.source = source
+        self.literal = literal
+        try:
+            self.compiled = regex.compile(regex.escape(source) if literal else translate(source), regex.V1)
+        except regex.error as error:
+            raise BadTokenizerFile(
+                f"the pattern {source!r} cannot be used: {error}", pattern=source
+            ) from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pattern) and (self.source, self.literal) == (other.source, other.literal)
+
+    def __hash__(self) -> int:
+        return hash((self.source, self.literal))
+
+    def __repr__(self) -> str:
+        return repr(self.source) if self.literal else f"Regex({self.source!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (self.source, self.literal)
+
+    @cached_property
+    def _has_groups(self) -> bool:
+        return bool(self.compiled.groups)
+
+    def pieces(self, text: str) -> list[str] | None:
+        """The matches, when they are the whole text one after the other; else None."""
+        if self._has_groups or not settled(text):
+            return None
+        found: list[str] = self.compiled.findall(text)
+        if sum(map(len, found)) != len(text) or "" in found:
+            return None
+        return found
+
+    def find(self, text: str) -> list[Span]:
+        """The span of each match, as Oniguruma's loop over a text finds them."""
+        text = as_unicode_16(text)
+        spans = [match.span() for match in self.compiled.finditer(text)]
+        if any(start == stop for start, stop in spans):
+            return list(self._find_with_empty(text))
+        return spans
+
+    def _find_with_empty(self, text: str) -> Iterator[Span]:
+        """An empty match right after another is none; the search goes on one character later."""
+        at, last_stop = 0, -1
+        while at <= len(text):
+            match = self.compiled.search(text, at)
+            if match is None:
+                return
+            start, stop = match.span()
+            if start == stop == last_stop:
+                at += 1
+                continue
+            at = last_stop = stop
+            yield start, stop
+
+
+def _rebuild(source: str, literal: bool) -> Pattern:
+    return Pattern(source, literal=literal)
+
+
+# ---------------------------------------------------------------------- Unicode 16
+
+
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+
+
+@cache
+def _first_plane() -> re.Pattern[str]:
+    """What Unicode 16 has no character for, or another category than later versions, below U+10000."""
+    ranges = [r for r in parse_ranges(unicode_tables.UNASSIGNED) if r[0] < 0x10000]
+    return re.compile(f"[{charset(ranges)}{''.join(map(chr, _RECLASSIFIED))}]")
+
+
+@cache
+def _unassigned_ends() -> tuple[list[int], list[int]]:
+    ranges = list(parse_ranges(unicode_tables.UNASSIGNED))
+    return [r[0] for r in ranges], [r[-1] for r in ranges]
+
+
+def _unknown(text: str) -> set[int]:
+    """The characters of `text` that Unicode 16 sees in another way than its successors."""
+    codes = set(map(ord, _first_plane().findall(text)))
+    starts, ends = _unassigned_ends()
+    for code in map(ord, set(_BEYOND.findall(text))):
+        i = bisect.bisect_right(starts, code) - 1
+        if code <= ends[i]:
+            codes.add(code)
+    return codes
+
+
+def settled(text: str) -> bool:
+    """Whether every version of Unicode since 16 sees the same in `text`."""
+    return text.isascii() or not _unknown(text)
+
+
+def as_unicode_16(text: str) -> str:
+    """`text`, of the same length, with stand-ins for what Unicode 16 does not know."""
+    if text.isascii() or not (unknown := _unknown(text)):
+        return text
+    return text.translate({code: _RECLASSIFIED.get(code, ord(STAND_IN)) for code in unknown})
+
+
+# ---------------------------------------------------------------------- syntax
+
+# escapes that mean something else to `regex`: outside of a class, and inside
+_ESCAPES = {
+    "h": ("[0-9a-fA-F]", "0-9a-fA-F"),
+    "H": ("[^0-9a-fA-F]", "[^0-9a-fA-F]"),
+    "w": (r"[\p{L}\p{M}\p{N}\p{Pc}]", r"\p{L}\p{M}\p{N}\p{Pc}"),
+    "W": (r"[^\p{L}\p{M}\p{N}\p{Pc}]", r"[^\p{L}\p{M}\p{N}\p{Pc}]"),
+    "Z": (r"(?=\n?\Z)", "Z"),
+    "z": (r"\Z", "z"),
+    "e": (r"\x1b", r"\x1b"),
+}
+_ANCHORS = {
+    "^": r"(?:\A|(?<=\n)(?!\Z))",  # every line, but not behind a last newline
+    "$": r"(?=\n|\Z)",
+}
+_TOKEN = regex.compile(
+    r"\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imx-]+[:)]|\[:\^?\w+:\]|.",
+    regex.DOTALL,
+)
+
+
+@lru_cache(maxsize=256)
+def translate(source: str) -> str:
+    """An Oniguruma pattern in the syntax of `regex` (V1).
+
+    >>> translate(r"(?m:.)\\h")
+    '(?s:.)[0-9a-fA-F]'
+    """
+    out: list[str] = []
+    depth = 0  # of character classes
+    for token in _TOKEN.findall(source):
+        if token.startswith("(?") and not depth:
+            out.append(_flags(token, source))
+        elif token[0] == "\\" and token[1:] in _ESCAPES:
+            out.append(_ESCAPES[token[1:]][depth > 0])
+        elif token.startswith(("\\x{", "\\u{")):
+            out.append(f"\\U{int(token[3:-1], 16):08X}")
+        elif depth and token in ("--", "||", "~~"):
+            out.append("\\" + "\\".join(token))
+        else:
+            if token == "[":
+                depth += 1
+            elif token == "]" and depth:
+                depth -= 1
+            out.append(token if depth else _ANCHORS.get(token, token))
+    return "".join(out)
+
+
+def _flags(token: str, source: str) -> str:
+    """Ruby's m lets the dot match a newline, which is s here; it has no s and no other m."""
+    letters = token[2:-1]
+    if "s" in letters:
+        raise BadTokenizerFile(
+            f"the pattern {source!r} has a group {token}, which Ruby does not know", pattern=source
+        )
+    return f"(?{letters.replace('m', 's')}{token[-1]}"

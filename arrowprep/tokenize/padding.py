@@ -1,0 +1,61 @@
+"""Padding: how rows of tokens are made equally long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from arrowprep.errors import BadArgument
+from arrowprep.tokenize.truncation import DIRECTIONS, check_choice
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """What is put beside rows that are too short; longer ones stay as they are.
+
+    direction: the side that it goes to
+    pad_id, pad_type_id, pad_token: what it is
+    length: of every row; None takes the longest row of the batch
+    pad_to_multiple_of: the length is rounded up to a multiple of it
+    """
+
+    direction: str = "right"
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"
+    length: int | None = None
+    pad_to_multiple_of: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("direction", self.direction, DIRECTIONS)
+        for name in ("length", "pad_to_multiple_of"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise BadArgument(f"{name} is a number of tokens, not {value!r}", argument=name, value=value)
+
+    def target(self, longest: int) -> int:
+        """How long rows become, of which the longest is `longest` now."""
+        length = longest if self.length is None else self.length
+        multiple = self.pad_to_multiple_of
+        return -(-length // multiple) * multiple if multiple else length
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `Tokenizer.padding` shows it."""
+        return {
+            "length": self.length,
+            "pad_to_multiple_of": self.pad_to_multiple_of,
+            "pad_id": self.pad_id,
+            "pad_token": self.pad_token,
+            "pad_type_id": self.pad_type_id,
+            "direction": self.direction,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
+            "direction": DIRECTIONS[self.direction],
+            "pad_to_multiple_of": self.pad_to_multiple_of,
+            "pad_id": self.pad_id,
+            "pad_type_id": self.pad_type_id,
+            "pad_token": self.pad_token,
+        }

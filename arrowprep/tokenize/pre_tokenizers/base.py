@@ -1,0 +1,110 @@
+"""PreTokenizer, and several of them in a row."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.component import Component, Spec
+
+Span = tuple[int, int]
+
+
+class PreTokenizer(Component):
+    """Cuts a piece into smaller ones, in three steps that a subclass may each define.
+
+    prepare: changes the piece before it is cut
+    spans: where it is cut; what no span covers is dropped, an empty span too
+    finish: changes each new piece
+
+    The same text gives the same pieces wherever it stands, unless `knows_start`.
+    """
+
+    def prepare(self, piece: Aligned) -> Aligned:
+        return piece
+
+    def prepare_str(self, text: str) -> str:
+        """`prepare` where nobody asks for the alignment."""
+        return self.prepare(Aligned(text)).text
+
+    def spans(self, text: str) -> list[Span]:
+        return [(0, len(text))]
+
+    def finish(self, piece: Aligned) -> Aligned:
+        return piece
+
+    def pieces(self, text: str) -> list[str] | None:
+        """text[start:stop] of all spans where these are the whole text; None where that is not known."""
+        return None
+
+    @property
+    def knows_start(self) -> bool:
+        """Whether the piece at the start of the original text is treated in another way."""
+        return False
+
+    @property
+    def leaves(self) -> tuple[PreTokenizer, ...]:
+        """The pre-tokenizers that this one runs, in order."""
+        return (self,)
+
+    def cut(self, piece: Aligned) -> list[Aligned]:
+        """The pieces of a piece."""
+        prepared = self.prepare(piece)
+        spans = self.spans(prepared.text)
+        return [self.finish(prepared.slice(start, stop)) for start, stop in spans if start < stop]
+
+    def pre_tokenize_str(self, sequence: str) -> list[tuple[str, Span]]:
+        """Each piece with its span of the text."""
+        pieces = cut_all(self.leaves, [Aligned(sequence)])
+        return [(piece.text, piece.span(0, len(piece.text))) for piece in pieces]
+
+
+def cut_all(leaves: Iterable[PreTokenizer], pieces: list[Aligned]) -> list[Aligned]:
+    """The pieces cut by one pre-tokenizer after the other."""
+    for leaf in leaves:
+        pieces = [smaller for piece in pieces for smaller in leaf.cut(piece)]
+    return [piece for piece in pieces if piece.text]
+
+
+class Sequence(PreTokenizer):
+    """Pre-tokenizers one after the other, each cutting the pieces of the one before."""
+
+    kind = "Sequence"
+    read_part: ClassVar[Callable[[Spec], PreTokenizer]]
+
+    def __init__(self, pretokenizers: Iterable[PreTokenizer]) -> None:
+        self.pretokenizers = tuple(pretokenizers)
+
+    @property
+    def parts(self) -> tuple[PreTokenizer, ...]:
+        return self.pretokenizers
+
+    @property
+    def leaves(self) -> tuple[PreTokenizer, ...]:
+        return tuple(leaf for part in self.pretokenizers for leaf in part.leaves)
+
+    def __len__(self) -> int:
+        return len(self.pretokenizers)
+
+    def __getitem__(self, index: int) -> PreTokenizer:
+        return self.pretokenizers[index]
+
+    def __iter__(self) -> Iterator[PreTokenizer]:
+        return iter(self.pretokenizers)
+
+    def snapshot(self) -> Sequence:
+        twin = copy.copy(self)
+        twin.pretokenizers = tuple(part.snapshot() for part in self.pretokenizers)
+        return twin
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> Sequence:
+        return cls(cls.read_part(part) for part in spec.objects("pretokenizers"))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.kind, "pretokenizers": [part.to_json() for part in self.pretokenizers]}
+
+    def cut(self, piece: Aligned) -> list[Aligned]:
+        return cut_all(self.leaves, [piece])

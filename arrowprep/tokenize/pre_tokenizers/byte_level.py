@@ -1,0 +1,69 @@
+"""ByteLevel: GPT-2's pieces, spelled in byte characters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS
+from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.normalizers.edits import bytes_of
+from arrowprep.tokenize.oniguruma import Pattern
+from arrowprep.tokenize.pre_tokenizers.base import PreTokenizer, Span
+from arrowprep.tokenize.pre_tokenizers.split import split_spans
+
+# Source: GPT-2's encoder
+WORDS = Pattern(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+
+
+class ByteLevel(PreTokenizer):
+    """Spells pieces in byte characters; all bytes of a character stand for all of it.
+
+    add_prefix_space: puts a space in front unless one, U+0020 exactly, is there: a
+        newline gets one too. Once per stretch between added tokens
+    trim_offsets: read by the post-processor of the same name alone
+    use_regex: cuts by GPT-2's pattern first
+    """
+
+    kind = "ByteLevel"
+
+    def __init__(
+        self, add_prefix_space: bool = True, trim_offsets: bool = True, use_regex: bool = True
+    ) -> None:
+        self.add_prefix_space = add_prefix_space
+        self.trim_offsets = trim_offsets
+        self.use_regex = use_regex
+
+    @staticmethod
+    def alphabet() -> list[str]:
+        """The 256 characters that bytes are spelled with."""
+        return list(BYTE_CHARACTERS)
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> ByteLevel:
+        return cls(spec.flag("add_prefix_space"), spec.flag("trim_offsets"), spec.flag("use_regex", True))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "type": self.kind,
+            "add_prefix_space": self.add_prefix_space,
+            "trim_offsets": self.trim_offsets,
+            "use_regex": self.use_regex,
+        }
+
+    def prepare(self, piece: Aligned) -> Aligned:
+        return piece.prepended(" ") if self.add_prefix_space and piece.text[:1] != " " else piece
+
+    def prepare_str(self, text: str) -> str:
+        return " " + text if self.add_prefix_space and text and text[0] != " " else text
+
+    def spans(self, text: str) -> list[Span]:
+        if not self.use_regex:
+            return [(0, len(text))]
+        return split_spans(WORDS.find(text), len(text), "isolated")
+
+    def pieces(self, text: str) -> list[str] | None:
+        return WORDS.pieces(text) if self.use_regex else [text]
+
+    def finish(self, piece: Aligned) -> Aligned:
+        return bytes_of(piece)

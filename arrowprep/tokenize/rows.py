@@ -1,0 +1,116 @@
+"""One text or pair to its Encoding: trace, truncate, post-process, pad."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arrowprep.errors import NotText
+from arrowprep.tokenize.encoding import Encoding, pad_all
+from arrowprep.tokenize.padding import Padding
+from arrowprep.tokenize.pipeline import Pipeline
+from arrowprep.tokenize.reference import ReferenceEngine, Trace
+from arrowprep.tokenize.truncation import Truncation, check_second, split_room
+
+Text = str | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """What happens to the tokens of a text after the model, in one call.
+
+    words_given: texts are lists of words, whose numbers the tokens keep
+    """
+
+    add_special_tokens: bool = True
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+    words_given: bool = False
+
+
+def encode_row(
+    engine: ReferenceEngine, text: Text, pair: Text | None, framing: Framing, *, pad: bool = True
+) -> Encoding:
+    """The encoding of a text or of a pair."""
+    encodings = [_encode_text(engine, text, 0, framing.words_given)]
+    if pair is not None:
+        encodings.append(_encode_text(engine, pair, 1, framing.words_given))
+    encoding = post_process(engine.pipeline, encodings, framing)
+    if pad and framing.padding:
+        pad_all([encoding], framing.padding)
+    return encoding
+
+
+def encode_rows(
+    engine: ReferenceEngine, texts: Sequence[tuple[Text, Text | None]], framing: Framing
+) -> list[Encoding]:
+    """The encodings of a batch, padded together."""
+    encodings = [encode_row(engine, text, pair, framing, pad=False) for text, pair in texts]
+    if framing.padding:
+        pad_all(encodings, framing.padding)
+    return encodings
+
+
+def post_process(pipeline: Pipeline, encodings: list[Encoding], framing: Framing) -> Encoding:
+    """One encoding, truncated and with special tokens, out of that of a text or of both texts of a pair."""
+    if framing.truncation:
+        added = pipeline.num_special_tokens(len(encodings) > 1) if framing.add_special_tokens else 0
+        truncate_pair(encodings, framing.truncation, added)
+    if pipeline.post_processor:
+        first, second = encodings[0], encodings[1] if len(encodings) > 1 else None
+        return pipeline.post_processor.process(first, second, framing.add_special_tokens)
+    if len(encodings) == 1:
+        return encodings[0]
+    for i, encoding in enumerate(encodings):
+        encoding.set_sequence_id(i)
+    return Encoding.merge(encodings, growing_offsets=False)
+
+
+def truncate_pair(encodings: list[Encoding], settings: Truncation, added: int = 0) -> None:
+    """Cut a text, or the texts of a pair, so that they fit beside `added` special tokens."""
+    room = settings.room(added)
+    if len(encodings) == 1:
+        check_second(len(encodings[0]), room, settings)
+        rooms = [room]
+    else:
+        first, second = map(len, encodings)
+        rooms = [0, 0] if room == 0 else [*split_room(first, second, settings, room)]
+    for encoding, kept in zip(encodings, rooms, strict=True):
+        encoding.truncate(kept, settings.stride, settings.direction)
+
+
+def _encode_text(engine: ReferenceEngine, text: Text, type_id: int, words_given: bool) -> Encoding:
+    if not words_given:
+        return _from_trace(engine.trace(check_text(text)), type_id)
+    if isinstance(text, str):
+        raise NotText("with is_pretokenized a text is a list of words, not a str", given="str")
+    parts = []
+    for number, word in enumerate(text):
+        part = _from_trace(engine.trace(check_text(word)), type_id)
+        part.words = [number] * len(part)
+        parts.append(part)
+    return Encoding.merge(parts, growing_offsets=False)
+
+
+def _from_trace(trace: Trace, type_id: int) -> Encoding:
+    return Encoding(
+        trace.ids,
+        [type_id] * len(trace.ids),
+        trace.values,
+        list(zip(trace.starts, trace.ends, strict=True)),
+        list(trace.words),
+    )
+
+
+def check_text(text: object) -> str:
+    """`text` where it is one. Raises NotText, a TypeError, where not: half of a surrogate pair is none."""
+    if not isinstance(text, str):
+        raise NotText(f"a text is a str, not {type(text).__name__}", given=type(text).__name__)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise NotText(
+                f"the text has half of a surrogate pair at character {error.start}", at=error.start
+            ) from error
+    return text

@@ -1,0 +1,141 @@
+"""tokenizer.json: reading it with every mistake named, and writing it as others do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile
+from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.component import Component, Spec
+from arrowprep.tokenize.decoders import read_decoder
+from arrowprep.tokenize.models import Model, read_model
+from arrowprep.tokenize.normalizers import read_normalizer
+from arrowprep.tokenize.padding import Padding
+from arrowprep.tokenize.pre_tokenizers import read_pre_tokenizer
+from arrowprep.tokenize.processors import read_post_processor
+from arrowprep.tokenize.truncation import DIRECTIONS, STRATEGIES, Truncation
+
+_READERS = {
+    "normalizer": read_normalizer,
+    "pre_tokenizer": read_pre_tokenizer,
+    "post_processor": read_post_processor,
+    "decoder": read_decoder,
+}
+_SECTIONS = {"version", "truncation", "padding", "added_tokens", *_READERS, "model"}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerFile:
+    """What a tokenizer.json holds.
+
+    parts: normalizer, pre_tokenizer, post_processor and decoder, None where there is none
+    added_tokens: with the ids that the file gives them
+    """
+
+    model: Model
+    parts: dict[str, Component | None] = field(default_factory=dict)
+    added_tokens: list[tuple[int, AddedToken]] = field(default_factory=list)
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+
+
+def read_tokenizer(source: str | bytes | Path) -> TokenizerFile:
+    """From the text or the bytes of a tokenizer.json, or from a path, which may be compressed (.gz).
+
+    Raises MissingFile, BadTokenizerFile with the place, or UnsupportedComponent for
+    a part that is not known: nothing in a file is passed over.
+    """
+    name = str(source) if isinstance(source, Path) else "the tokenizer"
+    data = _read_file(source) if isinstance(source, Path) else source
+    try:
+        content = json.loads(data)
+    except UnicodeDecodeError as error:
+        raise BadTokenizerFile(f"{name} is not UTF-8: byte {error.start}", path=name) from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadTokenizerFile(f"{name} is not JSON: {error}", path=name) from error
+    if not isinstance(content, dict) or "model" not in content:
+        raise BadTokenizerFile(f"{name} is no tokenizer.json: it has no model", path=name, place="model")
+    return _read(content)
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise MissingFile(f"no tokenizer file at {path}", path=str(path)) from error
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError) as error:
+        raise BadTokenizerFile(f"{path} is broken: {error}", path=str(path)) from error
+
+
+def _read(content: dict[str, Any]) -> TokenizerFile:
+    top = Spec(content, "tokenizer")
+    model_spec = Spec(content["model"], "model")
+    model = read_model(model_spec)
+    model_spec.finish(model.legacy)
+    parts: dict[str, Component | None] = {}
+    for name, read in _READERS.items():
+        part = top.get(name, (dict, type(None)), None)
+        parts[name] = None if part is None else read(Spec(part, name))
+    entries = top.get("added_tokens", (list, type(None)), None) or []
+    added = [AddedToken.from_json(Spec(entry, f"added_tokens[{i}]")) for i, entry in enumerate(entries)]
+    truncation = top.get("truncation", (dict, type(None)), None)
+    padding = top.get("padding", (dict, type(None)), None)
+    top.finish(tuple(_SECTIONS))
+    return TokenizerFile(
+        model,
+        parts,
+        added,
+        truncation and _read_truncation(Spec(truncation, "truncation")),
+        padding and _read_padding(Spec(padding, "padding")),
+    )
+
+
+def _read_truncation(spec: Spec) -> Truncation:
+    try:
+        return Truncation(
+            max_length=spec.count("max_length"),
+            stride=spec.count("stride", 0),
+            strategy=spec.choice("strategy", {v: k for k, v in STRATEGIES.items()}, "LongestFirst"),
+            direction=spec.choice("direction", {v: k for k, v in DIRECTIONS.items()}, "Right"),
+        )
+    except BadArgument as error:
+        raise spec.bad(str(error)) from error
+
+
+def _read_padding(spec: Spec) -> Padding:
+    strategy = spec.get("strategy", (str, dict))
+    if strategy == "BatchLongest":
+        length = None
+    else:
+        length = Spec(strategy, "padding.strategy").count("Fixed")
+    return Padding(
+        direction=spec.choice("direction", {v: k for k, v in DIRECTIONS.items()}, "Right"),
+        pad_id=spec.count("pad_id"),
+        pad_type_id=spec.count("pad_type_id"),
+        pad_token=spec.text("pad_token"),
+        length=length,
+        pad_to_multiple_of=spec.get("pad_to_multiple_of", (int, type(None)), None),
+    )
+
+
+def dump_tokenizer(file: TokenizerFile, pretty: bool) -> str:
+    """Its text: compact, or with two spaces a level."""
+    content = {
+        "version": "1.0",
+        "truncation": file.truncation and file.truncation.to_json(),
+        "padding": file.padding and file.padding.to_json(),
+        "added_tokens": [token.to_json(id) for id, token in file.added_tokens],
+        **{name: (part := file.parts.get(name)) and part.to_json() for name in _READERS},
+        "model": file.model.to_json(),
+    }
+    if pretty:
+        return json.dumps(content, ensure_ascii=False, indent=2)
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,138 @@
+"""Write arrowprep/tokenize/unicode_tables.py: the Unicode properties that tokenizers were defined with.
+
+    python tools/make_unicode_tables.py > arrowprep/tokenize/unicode_tables.py
+
+A tokenizer must cut a text in the same places whatever Python and `regex` are
+installed, so nothing is asked of the running interpreter.  Sources:
+
+- Python 3.11's `unicodedata`: the Unicode Character Database 14.0.0
+- Perl 5.36's Unicode::UCD (14.0.0): the Age property, in which version a character came
+- unicodedata2 16.0.0 and 17.0.0 from PyPI: categories of Unicode 16 and 17
+
+An older version is the newer one restricted to the characters of that age: the
+normalization forms and combining classes of a character never change once it
+is assigned, and the few categories that did are in CATEGORY_THEN.
+"""
+
+from __future__ import annotations
+
+import bisect
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable
+
+import unicodedata2
+
+# python -m pip install --target DIR unicodedata2==16.0.0, once more for 17.0.0; this run has 16
+assert unicodedata.unidata_version == "14.0.0", unicodedata.unidata_version
+assert unicodedata2.unidata_version == "16.0.0", unicodedata2.unidata_version
+
+NORMALIZATION = (9, 0)  # the normalization forms, combining classes and marks
+CATEGORIES = (8, 0)  # punctuation and control characters of the BERT family
+# category in those versions, where 14.0 says otherwise
+CATEGORY_THEN = {0x1CF2: "Mc", 0x1CF3: "Mc", 0x111C9: "Po", 0x166D: "Po"}
+
+PERL = """
+use Unicode::UCD;
+my ($starts, $ages) = Unicode::UCD::prop_invmap("Age");
+print "$starts->[$_] $ages->[$_]\\n" for 0..$#$starts;
+"""
+
+
+def ages() -> Callable[[int], tuple[int, int]]:
+    """A function from code point to the Unicode version that brought it; (99, 0) for none yet."""
+    lines = subprocess.run(["perl", "-e", PERL], check=True, capture_output=True, text=True).stdout.split(
+        "\n"
+    )
+    rows = [line.split() for line in lines if line]
+    starts = [int(start) for start, _ in rows]
+    versions = [(99, 0) if age == "Unassigned" else tuple(map(int, age.split("."))) for _, age in rows]
+    return lambda code: versions[bisect.bisect_right(starts, code) - 1]  # type: ignore[return-value]
+
+
+AGE = ages()
+EVERY = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+
+
+def category(code: int, version: tuple[int, int]) -> str:
+    """The general category as that version had it; Cn where it had no such character."""
+    if AGE(code) > version:
+        return "Cn"
+    return CATEGORY_THEN.get(code) or unicodedata.category(chr(code))
+
+
+def ranges(codes: Iterable[int]) -> str:
+    """`41-5A 61-7A AA`: runs of code points in hexadecimal."""
+    runs: list[list[int]] = []
+    for code in codes:
+        if runs and runs[-1][1] == code - 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    return " ".join(f"{a:X}" if a == b else f"{a:X}-{b:X}" for a, b in runs)
+
+
+def decompositions() -> str:
+    """`C0=41,300 A0=~20`: one step of decomposition, ~ where it is for compatibility only."""
+    entries = []
+    for code in EVERY:
+        mapping = unicodedata.decomposition(chr(code)).split()
+        if mapping and AGE(code) <= NORMALIZATION:
+            compatible = "~" if mapping[0].startswith("<") else ""
+            entries.append(
+                f"{code:X}={compatible}{','.join(f'{int(c, 16):X}' for c in mapping if c[0] != '<')}"
+            )
+    return " ".join(entries)
+
+
+def combining_classes() -> str:
+    """`230:300-314,33D-344 232:315`: the code points of each class but 0."""
+    classes: dict[int, list[int]] = {}
+    for code in EVERY:
+        if AGE(code) <= NORMALIZATION and (ccc := unicodedata.combining(chr(code))):
+            classes.setdefault(ccc, []).append(code)
+    return " ".join(f"{ccc}:{ranges(codes).replace(' ', ',')}" for ccc, codes in sorted(classes.items()))
+
+
+def composition_exclusions() -> str:
+    """Canonical pairs that composition does not put together again."""
+
+    def excluded(code: int) -> bool:
+        mapping = unicodedata.decomposition(chr(code)).split()
+        canonical = bool(mapping) and mapping[0][0] != "<" and AGE(code) <= NORMALIZATION
+        return canonical and unicodedata.normalize("NFC", chr(code)) != chr(code)
+
+    return ranges(code for code in EVERY if excluded(code))
+
+
+def table(name: str, comment: str, content: str) -> str:
+    lines = [content[i : i + 100] for i in range(0, len(content), 100)]
+    body = "\n".join(f'    "{line}"' for line in lines[:-1]) + f'\n    "{lines[-1]}"'
+    return f"# {comment}\n{name} = (\n{body.lstrip(chr(10))}\n)\n"
+
+
+def main() -> None:
+    tables = [
+        table(
+            "UNASSIGNED",
+            "code points that Unicode 16.0 has no character for",
+            ranges(code for code in EVERY if unicodedata2.category(chr(code)) == "Cn"),
+        ),
+        table(
+            "DECOMPOSITIONS",
+            "one step each, Unicode 9.0; ~ marks compatibility; Hangul syllables are arithmetic",
+            decompositions(),
+        ),
+        table("COMPOSITION_EXCLUSIONS", "Unicode 9.0", composition_exclusions()),
+        table("COMBINING_CLASSES", "class:code points, Unicode 9.0, all others are 0", combining_classes()),
+    ]
+    header = (
+        '"""Unicode properties as of the versions that tokenizers use.\n\n'
+        'Generated by tools/make_unicode_tables.py, which names the sources; do not edit.\n"""\n\n'
+    )
+    sys.stdout.write(header + "\n".join(tables))
+
+
+if __name__ == "__main__":
+    main()
