@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from arrowprep import load_tokenizer
-from arrowprep.errors import ArrowprepWarning
+from arrowprep.errors import ArrowprepWarning, UnsupportedComponent
 from arrowprep.tokenize.added_tokens import AddedToken
 
 ROOT = os.environ.get("ARROWPREP_CONFORMANCE")
@@ -35,7 +35,10 @@ def records() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module", params=NAMES)
 def golden(request: pytest.FixtureRequest, records: list[dict[str, Any]]) -> Golden:
     assert ROOT
-    return Golden(request.param, Path(ROOT) / "tokenizers" / request.param, records)
+    try:
+        return Golden(request.param, Path(ROOT) / "tokenizers" / request.param, records)
+    except UnsupportedComponent as error:
+        pytest.skip(f"{request.param} is refused at load: {error}")
 
 
 class Golden:
@@ -209,9 +212,8 @@ def test_adding_and_saving(golden: Golden, tmp_path: Path) -> None:
     assert again(golden.texts)["input_ids"] == tokenizer(golden.texts)["input_ids"]
 
 
-def test_the_readme_example_of_qwen3(golden: Golden) -> None:
-    if golden.name != "qwen3":
-        return
-    load_sided(golden, "right")
-    batch = golden.tokenizer(["Hi", "Hello world, hello"], padding=True)
+def test_rows_of_qwen3_padded() -> None:
+    assert ROOT
+    tokenizer = load_tokenizer(Path(ROOT) / "tokenizers" / "qwen3")
+    batch = tokenizer(["Hi", "Hello world, hello"], padding=True)
     assert batch["input_ids"] == [[13048, 151643, 151643, 151643], [9707, 1879, 11, 23811]]
