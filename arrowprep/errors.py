@@ -15,6 +15,7 @@
     ├── MapError                    RuntimeError: a user's function failed, with function, rows, column and cause
     │   ├── BadResult               TypeError: it returned what is no row or batch
     │   └── WorkerDied              a worker process was killed, with its signal
+    ├── CannotTravel                TypeError: something cannot be sent to a worker process
     ├── CacheError                  OSError: the cache folder cannot be written
     ├── Unnameable                  TypeError: something whose content cannot be hashed
     ├── TokenizerError              ValueError
@@ -44,6 +45,7 @@ __all__ = [
     "BadSelection",
     "BadTokenizerFile",
     "CacheError",
+    "CannotTravel",
     "ChatError",
     "ColumnNotFound",
     "DataError",
@@ -167,7 +169,11 @@ class BadResult(MapError, TypeError):
 
 
 class WorkerDied(MapError):
-    """A worker process ended without a result. Facts: as MapError, and exitcode."""
+    """A worker process ended without a result. Facts: as MapError, and exitcode, signal, rank, task."""
+
+
+class CannotTravel(ArrowprepError, TypeError):
+    """Something that a worker process needs cannot be sent to it. Facts: path, object_type, remedy."""
 
 
 class CacheError(ArrowprepError, OSError):

@@ -1,1 +1,27 @@
-"""Where work runs: in this process or in others. Knows nothing of Arrow."""
+"""Where work runs: in this process, or in clean worker processes. Knows nothing of Arrow."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from arrowprep.dataset.execute.base import Executor, Outcome, Worker, in_worker
+from arrowprep.dataset.execute.inline import Inline
+from arrowprep.errors import BadArgument
+
+__all__ = ["Executor", "Inline", "Outcome", "Worker", "choose_executor", "in_worker"]
+
+
+def choose_executor(num_proc: int | None, tasks: Sequence[Any]) -> Executor:
+    """Where to run these tasks: None, 0 and 1 mean this process, and so does one task, and any worker."""
+    if num_proc is not None and num_proc < 0:
+        raise BadArgument(f"num_proc={num_proc} is not a number of processes", num_proc=num_proc)
+    count = min(num_proc or 1, len(tasks))
+    if count <= 1 or in_worker() or not sys.executable or os.name != "posix":
+        return Inline()
+    # here, for a program that runs everything in one process needs neither dill nor multiprocess
+    from arrowprep.dataset.execute.processes import Processes
+
+    return Processes(count)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import sysconfig
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
 _INSTALLED = {"site-packages", "dist-packages"}
+_STANDARD = Path(os.__file__).parent  # where the standard library lies
 
 
 def is_own(module_name: str, module: ModuleType | None = None) -> bool:
@@ -33,14 +34,7 @@ def _is_installed(module: ModuleType | None) -> bool:
 @lru_cache(maxsize=4096)
 def _is_installed_file(file: str) -> bool:
     path = Path(file)
-    if not _INSTALLED.isdisjoint(path.parts):
-        return True
-    return any(path.is_relative_to(folder) for folder in _standard_folders())
-
-
-@lru_cache(maxsize=1)
-def _standard_folders() -> tuple[str, ...]:
-    return tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+    return not _INSTALLED.isdisjoint(path.parts) or path.is_relative_to(_STANDARD)
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,61 @@
+"""What runs work: a Worker lives in one process for a whole run, an Executor drives some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class Worker(Protocol):
+    """Made once in its process; does tasks one after another."""
+
+    def work(self, task: Any, report: Callable[[int], None]) -> Any:
+        """Do one task and return its result, which travels; `report(n)` says that n more rows are done."""
+
+    def finish(self) -> Any:
+        """Called once, when all tasks of the run are done; what it returns travels."""
+
+    def abandon(self) -> None:
+        """Called instead of `finish` when the run failed or was cancelled."""
+
+
+MakeWorker = Callable[[int], Worker]
+"""Makes the worker of a rank (0, 1, ...), in the process where it will live."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave.
+
+    results: what `work` returned, in the order of the tasks
+    finished: what `finish` returned, one for each worker that was made, by rank
+    """
+
+    results: list[Any]
+    finished: list[Any]
+
+
+class Executor(Protocol):
+    """Where work runs: nothing about it changes a result."""
+
+    def run(self, make_worker: MakeWorker, tasks: Sequence[Any], *, report: Callable[[int], None]) -> Outcome:
+        """Call `work` once for each task, in any order. The first failure cancels the rest and is raised.
+
+        Tasks and results travel between processes: keep them to names and numbers. No process is left
+        running whatever happens.
+        """
+
+
+_in_worker = False
+
+
+def enter_worker() -> None:
+    """Say that this process is a worker: what runs here starts no further processes."""
+    global _in_worker
+    _in_worker = True
+
+
+def in_worker() -> bool:
+    """Whether this process is a worker."""
+    return _in_worker
