@@ -7,7 +7,7 @@ the whole input, one pass reads it, and only what was narrower is touched again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +18,6 @@ import pyarrow as pa
 from arrowprep.dataset import widen
 from arrowprep.dataset.load import natural
 from arrowprep.dataset.storage import ipc
-
-BATCH_BYTES = 16 << 20  # opening a file costs per batch
 
 
 class ReadAgain(Exception):
@@ -68,7 +66,7 @@ class Segments:
             return  # only the schema is still to be found out
         self._pending.append(table)
         self._pending_bytes += table.nbytes
-        if self._pending_bytes >= BATCH_BYTES:
+        if self._pending_bytes >= ipc.BATCH_BYTES:
             self._flush()
 
     def finish(self) -> tuple[Path, ...]:
@@ -111,8 +109,7 @@ class Segments:
     def _flush(self) -> None:
         tables, self._pending, self._pending_bytes = self._pending, [], 0
         writer = self._open[1] if self._open else self._begin()
-        whole = pa.concat_tables([self._cast(table) for table in tables])
-        for batch in in_batches(whole):
+        for batch in ipc.in_batches(self._cast(table) for table in tables):
             writer.write_batch(batch)
 
     def _close(self) -> None:
@@ -137,11 +134,3 @@ class Segments:
             for batch in ipc.open_mapped(path).to_batches():
                 writer.write_table(self._cast(pa.Table.from_batches([batch])))
         return path
-
-
-def in_batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """The rows in record batches of about BATCH_BYTES each."""
-    pieces = max(1, round(table.nbytes / BATCH_BYTES))
-    rows = -(-table.num_rows // pieces)
-    for start in range(0, table.num_rows, rows or 1):
-        yield from table.slice(start, rows).combine_chunks().to_batches()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from arrowprep.errors import CacheError, MissingFile, UnreadableFile
 
+BATCH_BYTES = 16 << 20  # opening a file costs per batch
 _FILE_MAGIC = b"ARROW1\0\0"
 
 
@@ -38,8 +39,10 @@ class Writer:
 
 
 @contextmanager
-def write_aside(path: Path, schema: pa.Schema) -> Iterator[Writer]:
+def write_aside(path: Path, schema: pa.Schema, *, keep: bool = False) -> Iterator[Writer]:
     """A writer of an Arrow IPC file that appears under its name when it is whole, or not at all.
+
+    keep: leave what was written aside when it fails, for `leftovers` to find
 
     Raises CacheError where the folder cannot be written.
     """
@@ -55,8 +58,9 @@ def write_aside(path: Path, schema: pa.Schema) -> Iterator[Writer]:
         with telling_folder(path.parent):
             os.replace(aside, path)
     finally:
-        with contextlib.suppress(OSError):
-            aside.unlink()
+        if not keep:
+            with contextlib.suppress(OSError):
+                aside.unlink()
 
 
 def aside_of(path: Path) -> Path:
@@ -75,6 +79,25 @@ def telling_folder(folder: Path) -> Iterator[None]:
             f"cannot write in {folder}: {reason}; set ARROWPREP_CACHE or cache_dir= to a folder with room",
             path=folder,
         ) from error
+
+
+def in_batches(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """The rows of tables of one schema in record batches of about BATCH_BYTES each."""
+    pending: list[pa.Table] = []
+    for table in tables:
+        pending.append(table)
+        if sum(table.nbytes for table in pending) >= BATCH_BYTES:
+            yield from _cut(pa.concat_tables(pending))
+            pending = []
+    if pending:
+        yield from _cut(pa.concat_tables(pending))
+
+
+def _cut(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    pieces = max(1, round(table.nbytes / BATCH_BYTES))
+    rows = max(1, -(-table.num_rows // pieces))
+    for start in range(0, table.num_rows, rows):
+        yield from table.slice(start, rows).combine_chunks().to_batches()
 
 
 def open_mapped(path: Path) -> pa.Table:

@@ -1,0 +1,64 @@
+"""Where written bytes go: a buffer, or a file that appears when it is whole; compressed by its suffix."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import pyarrow as pa
+
+from arrowprep.dataset.storage.ipc import aside_of
+from arrowprep.errors import BadArgument
+
+Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
+
+_COMPRESSORS: dict[str, Callable[[Any], Any]] = {
+    "gzip": partial(gzip.open, mode="wb"),
+    "bz2": partial(bz2.open, mode="wb"),
+    "xz": partial(lzma.open, mode="wb"),
+    "zstd": partial(pa.CompressedOutputStream, compression="zstd"),
+}
+_BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
+
+
+@contextmanager
+def opened(target: Target, compression: str | None = "infer") -> Iterator[IO[bytes]]:
+    """A stream into the target. A path appears under its name only when all was written.
+
+    compression: gzip, bz2, xz, zstd, None, or "infer" from a path's suffix
+    """
+    if not isinstance(target, str | os.PathLike):
+        with _compressed(target, None if compression == "infer" else compression) as stream:
+            yield stream
+        return
+    path = Path(target).expanduser()
+    kind = _BY_SUFFIX.get(path.suffix.lower()) if compression == "infer" else compression
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = aside_of(path)
+    try:
+        with aside.open("wb") as file, _compressed(file, kind) as stream:
+            yield stream
+        os.replace(aside, path)
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink()
+
+
+@contextmanager
+def _compressed(sink: IO[bytes], kind: str | None) -> Iterator[IO[bytes]]:
+    if kind is None:
+        yield sink
+        return
+    if kind not in _COMPRESSORS:
+        raise BadArgument(f"compression={kind!r} is none of {', '.join(_COMPRESSORS)}", compression=kind)
+    stream = _COMPRESSORS[kind](sink)
+    with stream:
+        yield stream
