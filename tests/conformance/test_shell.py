@@ -88,10 +88,8 @@ def _compare(golden: Golden, record: dict[str, Any]) -> str | None:
         given = shown(tokenizer(*record["args"], **record["kw"]))
     except Exception as error:
         expected = record.get("err")
-        wanted = {"Exception": Exception, "ValueError": ValueError, "TypeError": TypeError}.get(
-            expected or ""
-        )
-        good = wanted is not None and isinstance(error, wanted)
+        kinds = {"ValueError": ValueError, "TypeError": TypeError}
+        good = expected is not None and isinstance(error, kinds.get(expected, Exception))
         return None if good else f"{record}: raised {error!r}"
     return None if given == record.get("out") else f"{record}: gave {given}"
 
