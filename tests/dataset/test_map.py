@@ -1,4 +1,4 @@
-"""map and filter: what a function sees, what becomes of what it returns, and what is kept for the next run."""
+"""map and filter: what a function sees, what becomes of its result, and what is kept for the next run."""
 
 import os
 import random
@@ -74,7 +74,7 @@ class TestRows:
 
     def test_a_change_in_a_late_batch_keeps_the_early_rows(self, ds, monkeypatch):
         monkeypatch.setattr("arrowprep.dataset.verbs.batches.ROWS_AT_ONCE", 2)
-        monkeypatch.setattr("arrowprep.dataset.storage.parts.BATCH_BYTES", 1)
+        monkeypatch.setattr("arrowprep.dataset.storage.ipc.BATCH_BYTES", 1)
         out = ds.map(lambda row: {"text": "late", "n": row["n"]} if row["n"] > 4 else {"m": row["n"]})
         assert out[:] == {
             "text": [*TEXTS[:5], "late", "late"],

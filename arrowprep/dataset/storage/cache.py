@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +23,9 @@ import pyarrow as pa
 from arrowprep.dataset.indices import Picks, RowArray, Span
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.backing import Files, Memory
-from arrowprep.dataset.storage.parts import NOTE, Part
+from arrowprep.dataset.storage.leftovers import leftovers
+from arrowprep.dataset.storage.locks import only_one
+from arrowprep.dataset.storage.parts import NOTE, Part, described
 from arrowprep.dataset.widen import wider_schema
 from arrowprep.errors import BadArgument, FileError
 
@@ -87,6 +90,14 @@ class Cache:
         except FileError:
             return None
         return entry
+
+    def only_one(self, fingerprint: str) -> AbstractContextManager[None]:
+        """Hold while computing an entry: another process that wants it waits, and then finds it."""
+        return only_one(self.folder / f".cache-{fingerprint}.lock")
+
+    def leftovers(self, fingerprint: str, num_rows: int, version: int) -> list[Part]:
+        """What stopped runs wrote of this entry; only while its lock is held."""
+        return leftovers(self.folder, f"cache-{fingerprint}", num_rows, version)
 
     def publish(
         self,
@@ -170,8 +181,10 @@ def _rewrite(
     batches = [ipc.open_mapped(part.path).to_batches() for part in parts]
     with ipc.write_aside(path, schema.with_metadata({NOTE: json.dumps(note).encode()})) as writer:
         for number, batch in _order(parts):
-            table = pa.Table.from_batches([batches[number][batch]])
-            writer.write_table(complete(table, parts[number].spans[batch], schema).combine_chunks())
+            span = parts[number].spans[batch]
+            table = complete(pa.Table.from_batches([batches[number][batch]]), span, schema)
+            for whole, _, metadata in described(table.combine_chunks().to_batches(), span):
+                writer.write_batch(whole, metadata)
 
 
 def _widened(part: Part, schema: pa.Schema, complete: Completion) -> Part:
@@ -179,4 +192,4 @@ def _widened(part: Part, schema: pa.Schema, complete: Completion) -> Part:
     path = part.path.with_name(part.path.name.replace(".arrow", "-widened.arrow"))
     _rewrite([part], schema, path, {}, complete)
     part.path.unlink()
-    return Part(path, schema, part.spans)
+    return Part(path, schema, part.note, part.spans)

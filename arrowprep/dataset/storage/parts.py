@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +16,9 @@ import pyarrow as pa
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.widen import cast_table, wider_schema
+from arrowprep.errors import ArrowprepError
 
-BATCH_BYTES = 16 << 20  # opening a file costs per record batch
+FLUSH_S = 10.0  # so much work is lost at most when the process is killed
 NOTE = b"arrowprep"
 
 
@@ -23,12 +26,14 @@ NOTE = b"arrowprep"
 class Part:
     """A whole Arrow file of results.
 
+    note: what its writer said of it, the same for all its batches
     spans: the input rows behind each record batch; where one input made several
         batches, the later ones have the empty span at its end
     """
 
     path: Path
     schema: pa.Schema
+    note: Mapping[str, Any]
     spans: tuple[Span, ...]
 
 
@@ -43,6 +48,8 @@ class PartWriter:
         self._pending_span: Span | None = None
         self._schema: pa.Schema | None = None
         self._note: dict[str, Any] = {}
+        self._written_note: dict[str, Any] = {}
+        self._flushed = time.monotonic()
         self._open: ExitStack | None = None
         self._writer: Any = None
         self._path = stem
@@ -66,7 +73,7 @@ class PartWriter:
         self._pending_span = Span(start, span.stop)
         self._pending.append(table)
         self._pending_bytes += table.nbytes
-        if self._pending_bytes >= BATCH_BYTES:
+        if self._pending_bytes >= ipc.BATCH_BYTES or time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
 
     def close(self) -> list[Part]:
@@ -76,13 +83,11 @@ class PartWriter:
         return self._parts
 
     def abandon(self) -> None:
-        """Remove everything that was written."""
-        if self._open is not None:
-            stack, self._open = self._open, None
-            failure = RuntimeError("abandoned")
-            stack.__exit__(type(failure), failure, None)
-        for part in self._parts:
-            part.path.unlink(missing_ok=True)
+        """Leave what is whole where the next run finds it."""
+        with contextlib.suppress(
+            ArrowprepError
+        ):  # on a full disk the file has no end, and is found all the same
+            self.close()
 
     def _flush(self) -> None:
         if self._pending_span is None:
@@ -91,19 +96,20 @@ class PartWriter:
         span, self._pending_span = self._pending_span, None
         tables, self._pending, self._pending_bytes = self._pending, [], 0
         whole = pa.concat_tables([cast_table(t, self._schema) for t in tables]).combine_chunks()
-        with ipc.telling_folder(self._stem.parent):
-            if self._writer is None:
-                self._open_file()
-            for batch, rows in with_spans(whole.to_batches(), span):
-                self._writer.write_batch(batch, custom_metadata={"rows": f"{rows.start}:{rows.stop}"})
-                self._spans.append(rows)
+        if self._writer is None:
+            self._open_file()
+        for batch, rows, metadata in described(whole.to_batches(), span):
+            self._writer.write_batch(batch, metadata)
+            self._spans.append(rows)
+        self._flushed = time.monotonic()
 
     def _open_file(self) -> None:
         assert self._schema is not None
         self._path = self._stem.with_name(f"{self._stem.name}-{len(self._parts)}.arrow")
         self._open = ExitStack()
+        self._written_note = self._note
         schema = self._schema.with_metadata({NOTE: json.dumps(self._note).encode()})
-        self._writer = self._open.enter_context(ipc.write_aside(self._path, schema))
+        self._writer = self._open.enter_context(ipc.write_aside(self._path, schema, keep=True))
         self._spans = []
 
     def _close_file(self) -> None:
@@ -112,14 +118,21 @@ class PartWriter:
         stack, self._open, self._writer = self._open, None, None
         stack.close()
         assert self._schema is not None
-        self._parts.append(Part(self._path, self._schema, tuple(self._spans)))
+        self._parts.append(Part(self._path, self._schema, self._written_note, tuple(self._spans)))
 
 
-def with_spans(batches: list[pa.RecordBatch], span: Span) -> Iterator[tuple[pa.RecordBatch, Span]]:
-    """Each batch with the input rows behind it; all are behind the first where rows are not one to one."""
+def described(
+    batches: list[pa.RecordBatch], span: Span
+) -> Iterator[tuple[pa.RecordBatch, Span, dict[str, str]]]:
+    """Each batch with the input rows behind it, and the same as metadata.
+
+    All rows are behind the first batch where they are not one to one; such batches
+    count only together, which "whole" marks the last of.
+    """
     one_to_one = sum(b.num_rows for b in batches) == len(span)
     start = span.start
-    for batch in batches:
-        stop = start + batch.num_rows if one_to_one else span.stop
-        yield batch, Span(start, stop)
-        start = stop
+    for number, batch in enumerate(batches, 1):
+        rows = Span(start, start + batch.num_rows if one_to_one else span.stop)
+        whole = one_to_one or number == len(batches)
+        yield batch, rows, {"rows": f"{rows.start}:{rows.stop}", "whole": str(int(whole))}
+        start = rows.stop

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,12 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from arrowprep import progress
-from arrowprep.dataset.execute import Inline, choose_executor
+from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.storage.backing import Backing, Memory
 from arrowprep.dataset.storage.cache import Cache, Entry
+from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartWriter
 from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, random_state_kept
 from arrowprep.dataset.view import View
@@ -72,7 +72,9 @@ def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
         return _of_nothing(view, spec, name)
     entry = options.cache.find(name) if options.reuse else None
     if entry is None:
-        entry = _compute(view, spec, name, options)
+        with options.cache.only_one(name):
+            entry = options.cache.find(name) if options.reuse else None
+            entry = entry or _compute(view, spec, name, options)
     if entry is None:  # the function returned nothing, it was called for what it does
         return view
     backing: Backing = Memory(_copied(entry)) if options.keep_in_memory else entry.backing
@@ -99,7 +101,19 @@ class _Layout:
         kept = [name for name in view.columns if name not in self.gone and name not in new]
         order = [name for name in view.columns if name in kept or (name in new and not self.whole)]
         order += [name for name in new if name not in order]
-        return {"version": VERSION, "parent": view.fingerprint, "columns": order, "kept": kept}
+        return {
+            "version": VERSION,
+            "parent": view.fingerprint,
+            "columns": order,
+            "kept": kept,
+            "gone": sorted(self.gone),
+            "whole": self.whole,
+        }
+
+    @classmethod
+    def of(cls, note: Mapping[str, Any]) -> _Layout:
+        """The layout of a part that an earlier run wrote."""
+        return cls(frozenset(note["gone"]), note["whole"])
 
 
 class _MapWorker:
@@ -153,43 +167,53 @@ class _MapWorker:
 
 
 def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry | None:
-    tasks = _plan(view.num_rows, spec, options.num_proc or 1)
+    """Run what no earlier run has left whole, and publish all of it; None where nothing was returned."""
+    parts = options.cache.leftovers(name, view.num_rows, VERSION if options.reuse else -1)
+    layouts: set[_Layout | None] = {_Layout.of(part.note) for part in parts}
+    missing = gaps(view.num_rows, [span for part in parts for span in part.spans])
+    tasks = _plan(missing, spec.rows_a_call(view.num_rows), options.num_proc or 1)
     executor = choose_executor(options.num_proc, tasks)
-    stem = options.cache.stem(name)
-    with progress.bar(sum(len(t.rows) for t in tasks), options.desc, show=options.show_progress) as bar:
-        if not isinstance(executor, Inline):
-            make_worker = partial(_MapWorker, view.portable(), spec, name, stem)
-            try:
-                outcome = executor.run(make_worker, tasks, report=bar.advance)
-            except CannotTravel as reason:
-                warnings.warn(f"this map runs in one process: {reason}", ArrowprepWarning, stacklevel=5)
-                executor = Inline()
-        if isinstance(executor, Inline):
-            outcome = executor.run(
-                lambda _: _MapWorker(view, spec, name, stem, None), tasks, report=bar.advance
-            )
-    layout = _agreed(set().union(*outcome.results))
-    parts = [part for finished in outcome.finished for part in finished]
+    with progress.bar(view.num_rows, options.desc, show=options.show_progress) as bar:
+        bar.advance(view.num_rows - sum(map(len, missing)))
+        outcome = _run(executor, view, spec, name, options.cache.stem(name), tasks, bar.advance)
+    layout = _agreed(layouts.union(*outcome.results))
     if layout is None:
         return None
-    new = list(dict.fromkeys(column for part in parts for column in part.schema.names))
-
-    def complete(table: pa.Table, span: Span, schema: pa.Schema) -> pa.Table:
-        return _completed(view, table, span, schema)
-
-    note = layout.note(view, new)
+    parts += [part for finished in outcome.finished for part in finished]
+    note = layout.note(view, list(dict.fromkeys(column for part in parts for column in part.schema.names)))
     if not parts:
         return Entry(Memory(pa.table({})), note)
-    return options.cache.publish(name, parts, note, complete, one_file=isinstance(executor, Inline))
+    one_file = isinstance(executor, Inline)
+    return options.cache.publish(name, parts, note, partial(_completed, view), one_file=one_file)
 
 
-def _plan(num_rows: int, spec: MapSpec, num_proc: int) -> list[_Task]:
+def _run(
+    executor: Executor,
+    view: View,
+    spec: MapSpec,
+    name: str,
+    stem: Path,
+    tasks: Sequence[_Task],
+    report: Callable[[int], None],
+) -> Outcome:
+    """All tasks, in other processes if they can be: what cannot travel runs here, with a warning."""
+    if not isinstance(executor, Inline):
+        try:
+            return executor.run(partial(_MapWorker, view.portable(), spec, name, stem), tasks, report=report)
+        except CannotTravel as reason:
+            warnings.warn(f"this map runs in one process: {reason}", ArrowprepWarning, stacklevel=6)
+    return Inline().run(lambda _: _MapWorker(view, spec, name, stem, None), tasks, report=report)
+
+
+def _plan(missing: Sequence[Span], batch_size: int, num_proc: int) -> list[_Task]:
     """Tasks of whole batches; the batches are the same whatever num_proc is."""
-    size = spec.rows_a_call(num_rows)
-    batches = -(-num_rows // size)
-    tasks = min(batches, num_proc * TASKS_A_WORKER if num_proc > 1 else 1)
-    cuts = [size * (batches * i // max(tasks, 1)) for i in range(tasks + 1)]
-    return [_Task(Span(a, min(b, num_rows)), size) for a, b in itertools.pairwise(cuts)]
+    batches = sum(-(-len(span) // batch_size) for span in missing)
+    per_task = max(1, batches // (num_proc * TASKS_A_WORKER)) * batch_size if num_proc > 1 else None
+    return [
+        _Task(Span(start, min(start + (per_task or len(span)), span.stop)), batch_size)
+        for span in missing
+        for start in range(span.start, span.stop, per_task or len(span))
+    ]
 
 
 def _agreed(layouts: set[_Layout | None]) -> _Layout | None:

@@ -1,0 +1,126 @@
+"""A map gives the same rows, the same name and the same errors whatever the number of processes."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from arrowprep.dataset.dataset import Dataset, concatenate_datasets
+from arrowprep.errors import ArrowprepWarning, BadResult, MapError, WorkerDied
+
+
+@pytest.fixture
+def ds():
+    return Dataset.from_dict({"n": list(range(100)), "text": [str(i) * (i % 5) for i in range(100)]})
+
+
+def both(ds, function, **options):
+    """The same map in this process and in two, each computed."""
+    one = ds.map(function, load_from_cache_file=False, **options)
+    two = ds.map(function, load_from_cache_file=False, num_proc=2, **options)
+    assert one.fingerprint == two.fingerprint
+    return one, two
+
+
+def test_rows_and_columns_are_those_of_one_process(ds, own_cache):
+    one, two = both(ds, lambda row: {"m": row["n"] * 2}, batch_size=10)
+    assert two[:] == one[:]
+    one, two = both(ds, lambda b: {"m": [len(t) for t in b["text"]]}, batched=True, batch_size=7)
+    assert two[:] == one[:]
+    names = {os.path.basename(f["filename"]) for f in two.cache_files}
+    assert names
+    assert all(name.startswith(f"cache-{two.fingerprint}") for name in names)
+
+
+def test_a_result_of_several_processes_is_found_again(ds, tmp_path):
+    def count(b):
+        (tmp_path / f"{b['n'][0]}").touch()
+        return {"m": b["n"]}
+
+    first = ds.map(count, batched=True, batch_size=10, num_proc=2)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert ds.map(count, batched=True, batch_size=10)[:] == first[:]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_selected_stacked_and_filtered_data_reach_the_workers(ds):
+    mixed = concatenate_datasets([ds.shuffle(seed=1), ds.select([3, 1, 2])]).filter(lambda row: row["n"] != 7)
+    one, two = both(mixed, lambda b: {"m": np.asarray(b["n"]) + 1}, batched=True, batch_size=5)
+    assert two[:] == one[:]
+    assert two["m"][:] == [n + 1 for n in mixed["n"]]
+    kept = mixed.filter(lambda row: row["n"] % 3 == 0, num_proc=2, load_from_cache_file=False)
+    assert kept["n"][:] == [n for n in mixed["n"] if n % 3 == 0]
+
+
+def test_batches_that_change_the_row_count_stay_in_order(ds):
+    one, two = both(
+        ds,
+        lambda b: {"c": [n for n in b["n"] for _ in range(n % 3)]},
+        batched=True,
+        batch_size=9,
+        remove_columns=ds.column_names,
+    )
+    assert two["c"][:] == one["c"][:] == [n for n in range(100) for _ in range(n % 3)]
+
+
+def test_types_and_columns_are_agreed_between_workers(ds):
+    def late(b):
+        if b["n"][0] < 50:
+            return {"v": [None] * len(b["n"])}
+        return {"v": [n + 0.5 for n in b["n"]], "text": ["late"] * len(b["n"]), "w": b["n"]}
+
+    one, two = both(ds, late, batched=True, batch_size=10)
+    assert two[:] == one[:]
+    assert two.features == one.features
+    assert two[49] == {"n": 49, "text": ds[49]["text"], "v": None, "w": None}
+    assert two[50] == {"n": 50, "text": "late", "v": 50.5, "w": 50}
+
+
+def test_random_draws_are_those_of_one_process(ds):
+    one, two = both(ds, lambda b: {"r": np.random.rand(len(b["n"]))}, batched=True, batch_size=10)
+    assert two["r"][:] == one["r"][:]
+    assert len(set(two["r"])) == 100
+
+
+def test_an_error_names_the_rows_and_carries_the_workers_traceback(ds, own_cache):
+    def fail_at_73(row):
+        return {"x": 1 / (row["n"] - 73)}
+
+    with pytest.raises(MapError, match="fail_at_73 failed on row 73: ZeroDivisionError") as caught:
+        ds.map(fail_at_73, num_proc=2)
+    assert caught.value.start == 73
+    notes = "".join(getattr(caught.value, "__notes__", [])) + repr(caught.value.__cause__)
+    assert "in fail_at_73" in notes
+    assert list((own_cache / "results").glob("*.tmp")) == []
+    assert list((own_cache / "results").glob(".*")) == []
+
+
+def test_nothing_returned_by_some_batches_only_is_refused(ds):
+    with pytest.raises(BadResult, match="nothing"):
+        ds.map(lambda b: {"m": b["n"]} if b["n"][0] else None, batched=True, batch_size=10, num_proc=2)
+
+
+def test_a_killed_worker_is_named_with_its_signal(ds):
+    def kill(b):
+        if 50 in b["n"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"m": b["n"]}
+
+    with pytest.raises(WorkerDied, match="SIGKILL"):
+        ds.map(kill, batched=True, batch_size=10, num_proc=2)
+
+
+def test_what_cannot_travel_runs_here_with_a_warning(ds):
+    generator = (i for i in range(1000))
+
+    with pytest.warns(ArrowprepWarning, match="one process"):
+        out = ds.map(lambda row: {"g": next(generator)}, num_proc=2, new_fingerprint="g")
+    assert out["g"][:] == list(range(100))
+
+
+def test_the_parents_environment_is_as_it_was(ds):
+    before = dict(os.environ)
+    ds.map(lambda row: {"m": 1}, num_proc=2)
+    assert dict(os.environ) == before
