@@ -35,6 +35,8 @@ def run(arguments: argparse.Namespace) -> None:
     with _cache(arguments.cache_dir) as cache_dir, configured(cache_dir=cache_dir):
         tokenizer = arrowprep.load_tokenizer(data.GPT2)
         tokenizer.pad_token = tokenizer.eos_token
+        choice = tokenizer.backend_tokenizer.engine
+        print(f"arrowprep {arrowprep.__version__}, {choice.engine.name} engine ({choice.why})")
         documents = _load(data.DOCUMENTS)
         tokens = _tokenize(documents, tokenizer, arguments.num_proc)
         _show_batch(tokens)
@@ -109,8 +111,3 @@ def _show_conversation(tokenizer: PreTrainedTokenizer) -> None:
         shown.append(paint(text, GREEN, plain=("[", "]")) if is_assistant else text)
     print("".join(shown).rstrip("\n"))
     print(f"  {sum(encoded['assistant_masks'])} of {len(encoded['input_ids'])} tokens are the assistant's")
-
-
-def engine_line(tokenizer: PreTrainedTokenizer) -> str:
-    """Which engine runs."""
-    return tokenizer.backend_tokenizer.engine.name

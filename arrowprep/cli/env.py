@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import arrowprep
+from arrowprep import data
 from arrowprep.cli.style import fact, size
 from arrowprep.config import Settings, settings
 
@@ -23,11 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the facts, a line each."""
     chosen = settings()
+    choice = arrowprep.load_tokenizer(data.GPT2).backend_tokenizer.engine
     print(fact("arrowprep", arrowprep.__version__))
     print(fact("python", f"{platform.python_version()} ({platform.python_implementation()}, {_machine()})"))
     for name in LIBRARIES:
         print(fact(name, _version(name)))
-    print(fact("engine", _engine()))
+    print(fact("engine", f"{choice.engine.name} ({choice.why})"))
     print(fact("threads", chosen.threads or f"{os.cpu_count()} (all cores)"))
     print(fact("cache", _cache(chosen)))
 

@@ -172,6 +172,11 @@ class Tokenizer:
         return current[1]
 
     @property
+    def engine(self) -> Choice:
+        """Which engine runs, and why it is that one."""
+        return self._choice()
+
+    @property
     def _engine(self) -> Any:
         return self._choice().engine
 
