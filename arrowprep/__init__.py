@@ -22,8 +22,14 @@ if TYPE_CHECKING:
         is_caching_enabled,
         settings,
     )
+    from arrowprep.dataset.dataset import Dataset, concatenate_datasets
+    from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value
+    from arrowprep.dataset.loading import load_from_disk, load_local
+    from arrowprep.dataset.splits import DatasetDict
     from arrowprep.progress import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    from arrowprep.tokenize.added_tokens import AddedToken
     from arrowprep.tokenize.batch_encoding import BatchEncoding
+    from arrowprep.tokenize.encoding import Encoding
     from arrowprep.tokenize.shell import (
         AutoTokenizer,
         PreTrainedTokenizer,
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
         TokenizersBackend,
         load_tokenizer,
     )
+    from arrowprep.tokenize.tokenizer import Tokenizer
 
 _HOME = {
     "Settings": "config",
@@ -49,16 +56,44 @@ _HOME = {
     "PreTrainedTokenizerFast": "tokenize.shell",
     "TokenizersBackend": "tokenize.shell",
     "load_tokenizer": "tokenize.shell",
+    "Dataset": "dataset.dataset",
+    "concatenate_datasets": "dataset.dataset",
+    "DatasetDict": "dataset.splits",
+    "Features": "dataset.features",
+    "Value": "dataset.features",
+    "List": "dataset.features",
+    "LargeList": "dataset.features",
+    "Sequence": "dataset.features",
+    "ClassLabel": "dataset.features",
+    "Json": "dataset.features",
+    "Tokenizer": "tokenize.tokenizer",
+    "AddedToken": "tokenize.added_tokens",
+    "Encoding": "tokenize.encoding",
+    "load_local": "dataset.loading",
+    "load_from_disk": "dataset.loading",
 }
 
 __all__ = [
+    "AddedToken",
     "AutoTokenizer",
     "BatchEncoding",
+    "ClassLabel",
+    "Dataset",
+    "DatasetDict",
+    "Encoding",
+    "Features",
+    "Json",
+    "LargeList",
+    "List",
     "PreTrainedTokenizer",
     "PreTrainedTokenizerFast",
+    "Sequence",
     "Settings",
+    "Tokenizer",
     "TokenizersBackend",
+    "Value",
     "are_progress_bars_disabled",
+    "concatenate_datasets",
     "configure",
     "configured",
     "disable_caching",
@@ -66,6 +101,8 @@ __all__ = [
     "enable_caching",
     "enable_progress_bars",
     "is_caching_enabled",
+    "load_from_disk",
+    "load_local",
     "load_tokenizer",
     "settings",
 ]
