@@ -23,7 +23,7 @@ DATASET_LAYERS = [
     {"indices", "fingerprint", "features", "storage", "formats", "execute"},
     {"view"},
     {"verbs", "load", "save"},
-    {"dataset", "splits", "stream"},
+    {"dataset", "splits", "loading", "stream"},
 ]
 
 
