@@ -28,15 +28,10 @@ if TYPE_CHECKING:
     from arrowprep.dataset.splits import DatasetDict
     from arrowprep.progress import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
     from arrowprep.tokenize.added_tokens import AddedToken
+    from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
     from arrowprep.tokenize.batch_encoding import BatchEncoding
     from arrowprep.tokenize.encoding import Encoding
-    from arrowprep.tokenize.shell import (
-        AutoTokenizer,
-        PreTrainedTokenizer,
-        PreTrainedTokenizerFast,
-        TokenizersBackend,
-        load_tokenizer,
-    )
+    from arrowprep.tokenize.shell import PreTrainedTokenizer, PreTrainedTokenizerFast, TokenizersBackend
     from arrowprep.tokenize.tokenizer import Tokenizer
 
 _HOME = {
@@ -51,11 +46,11 @@ _HOME = {
     "disable_progress_bars": "progress",
     "are_progress_bars_disabled": "progress",
     "BatchEncoding": "tokenize.batch_encoding",
-    "AutoTokenizer": "tokenize.shell",
+    "AutoTokenizer": "tokenize.auto",
     "PreTrainedTokenizer": "tokenize.shell",
     "PreTrainedTokenizerFast": "tokenize.shell",
     "TokenizersBackend": "tokenize.shell",
-    "load_tokenizer": "tokenize.shell",
+    "load_tokenizer": "tokenize.auto",
     "Dataset": "dataset.dataset",
     "concatenate_datasets": "dataset.dataset",
     "DatasetDict": "dataset.splits",

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from arrowprep.tokenize import decoders, models, normalizers, pre_tokenizers, processors
 from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
 from arrowprep.tokenize.batch_encoding import BatchEncoding, CharSpan, TokenSpan
 from arrowprep.tokenize.columns import Columns
 from arrowprep.tokenize.encoding import Encoding
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.patterns import Regex
-from arrowprep.tokenize.shell import (
-    AutoTokenizer,
-    PreTrainedTokenizer,
-    PreTrainedTokenizerFast,
-    TokenizersBackend,
-    load_tokenizer,
-)
+from arrowprep.tokenize.shell import PreTrainedTokenizer, PreTrainedTokenizerFast, TokenizersBackend
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.truncation import Truncation
 

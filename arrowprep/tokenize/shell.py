@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
-
-import xxhash
 
 from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize import chat_calls, decoding
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import encode
-from arrowprep.tokenize.files import huggingface
+from arrowprep.tokenize.files import huggingface, huggingface_save
+from arrowprep.tokenize.identity import fingerprint_of
 from arrowprep.tokenize.inputs import read_inputs
 from arrowprep.tokenize.pad_columns import pad
 from arrowprep.tokenize.request import Request, check_side, read_request
-from arrowprep.tokenize.special_tokens import take_from
+from arrowprep.tokenize.special_tokens import frame_of, take_from
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.vocabulary import Vocabulary
 
 Self = TypeVar("Self", bound="PreTrainedTokenizer")
 
 NO_LIMIT = int(1e30)  # model_max_length of a tokenizer that says none
-SIMPLE = {"pad_token_type_id": 0, "clean_up_tokenization_spaces": False, "split_special_tokens": False}
-# attributes that decide no result, so that no fingerprint covers them
-UNNAMED = {"_tokenizer", "init_kwargs", "name_or_path", "verbose", "clock", "special_tokens", "chat_template"}
-# settings that are written elsewhere (templates, the post-processor, extra tokens) or belong to this process
-NOT_WRITTEN = {
-    "add_bos_token",
-    "add_eos_token",
-    "additional_special_tokens",
-    "chat_template",
-    "clock",
-    "extra_special_tokens",
-    "model_specific_special_tokens",
-    "name_or_path",
-    "verbose",
-}
 
 
 class PreTrainedTokenizer(Vocabulary):
@@ -106,7 +89,7 @@ class PreTrainedTokenizer(Vocabulary):
 
     def _add_missing(self, listed: Mapping[int, AddedToken]) -> None:
         """Add listed tokens that the pipeline has not, or with other flags, and special ones it has not."""
-        there = list(self.added_tokens_decoder.values())
+        there = set(self.added_tokens_decoder.values())
         new = [token for _, token in sorted(listed.items()) if token not in there]
         known = {token.content for token in [*there, *new]}
         for token in self.special_tokens:
@@ -136,23 +119,12 @@ class PreTrainedTokenizer(Vocabulary):
         self._rebuild_post_processor()
 
     def _rebuild_post_processor(self) -> None:
-        from arrowprep.tokenize.processors import TemplateProcessing
-
         for role, wanted in (("bos_token", self._add_bos_token), ("eos_token", self._add_eos_token)):
             if wanted and getattr(self, role) is None:
                 raise BadArgument(f"add_{role} needs a {role}, which the tokenizer has not", role=role)
-        before = [self.bos_token] if self._add_bos_token else []
-        after = [self.eos_token] if self._add_eos_token else []
-        one, two = (
-            [f"{piece}:{number}" for piece in [*before, f"${text}", *after]]
-            for number, text in enumerate("AB")
-        )
-        self.backend_tokenizer.post_processor = TemplateProcessing(
-            single=one,
-            pair=one + two,
-            special_tokens=[
-                (token, self.convert_tokens_to_ids(token)) for token in dict.fromkeys(before + after)
-            ],
+        self.backend_tokenizer.post_processor = frame_of(
+            (self.bos_token, self.bos_token_id) if self._add_bos_token else None,
+            (self.eos_token, self.eos_token_id) if self._add_eos_token else None,
         )
 
     # --- calling ---
@@ -375,14 +347,7 @@ class PreTrainedTokenizer(Vocabulary):
         where the template reads the clock, the day. Nothing is kept but the pipeline's
         part, so any change shows at once.
         """
-        content = {name: value for name, value in vars(self).items() if name not in UNNAMED}
-        content["class"] = f"{type(self).__module__}.{type(self).__qualname__}"
-        content["pipeline"] = self.backend_tokenizer.fingerprint
-        content["special tokens"] = [self.special_tokens_map, self.extra_special_tokens]
-        content["chat template"] = _digest(self.chat_template)
-        if chat_calls.reads_clock(self.chat_template):
-            content["day"] = (self.clock or datetime.now)().date().isoformat()
-        return xxhash.xxh3_128_hexdigest(json.dumps(content, sort_keys=True, default=repr).encode())
+        return fingerprint_of(self)
 
     def __repr__(self) -> str:
         settings = {
@@ -429,68 +394,11 @@ class PreTrainedTokenizer(Vocabulary):
         folder = Path(save_directory)
         folder.mkdir(parents=True, exist_ok=True)
         prefix = f"{filename_prefix}-" if filename_prefix else ""
-        config, templates = self._config(), self.chat_template
-        files = [folder / f"{prefix}{huggingface.CONFIG}"]
-        if templates is not None and save_jinja_files:
-            files += huggingface.write_templates(folder, templates, prefix)
-        elif templates is not None:
-            config["chat_template"] = templates if isinstance(templates, str) else _as_list(templates)
-        huggingface.write_config(files[0], config)
-        files.append(folder / f"{prefix}{huggingface.TOKENIZER}")
-        self.backend_tokenizer.save(str(files[-1]))
-        return tuple(map(str, files))
-
-    def _config(self) -> dict[str, Any]:
-        """What was given, as it is now, and what is not as it is by default."""
-        given = {key: value for key, value in self.init_kwargs.items() if key not in NOT_WRITTEN}
-        sided = {
-            name: getattr(type(self), name)
-            for name in ("padding_side", "truncation_side", "model_input_names")
-        }
-        unusual = {
-            name: getattr(self, name)
-            for name, default in {**SIMPLE, **sided}.items()
-            if name in given or getattr(self, name) != default
-        }
-        extra = {"extra_special_tokens": self.extra_special_tokens} if self.special_tokens.extra else {}
-        return {
-            **given,
-            **unusual,
-            **{role: None for role in self.special_tokens.named if role in given},
-            **self.special_tokens_map,
-            **extra,
-            "backend": "tokenizers",
-            "is_local": True,
-            "model_max_length": self.model_max_length,
-            "tokenizer_class": "TokenizersBackend"
-            if type(self) is PreTrainedTokenizer
-            else type(self).__name__,
-        }
+        return tuple(map(str, huggingface_save.save(self, folder, prefix, save_jinja_files)))
 
 
 PreTrainedTokenizerFast = PreTrainedTokenizer
 TokenizersBackend = PreTrainedTokenizer
-
-
-class AutoTokenizer:
-    """`AutoTokenizer.from_pretrained(folder)`, for code that loads its tokenizers so."""
-
-    @staticmethod
-    def from_pretrained(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
-        """As `load_tokenizer`."""
-        return load_tokenizer(path, **overrides)
-
-
-def load_tokenizer(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
-    """The tokenizer in a folder with a tokenizer.json and its configs, or in that file (.gz, .zst) alone.
-
-    tokenizer.json is followed as it is; a config adds special tokens, lengths, sides
-    and chat templates, and keyword arguments win over it.
-
-    Raises MissingFile, UnknownFileType, BadTokenizerFile, or UnsupportedComponent for
-    a part of the pipeline that is not implemented.
-    """
-    return PreTrainedTokenizer.from_pretrained(path, **overrides)
 
 
 def _settings_of(pipeline: Tokenizer) -> dict[str, Any]:
@@ -519,15 +427,3 @@ def _by_name(templates: Any) -> str | dict[str, str] | None:
     if isinstance(templates, (list, tuple)):
         return {template["name"]: template["template"] for template in templates}
     return None if templates is None else templates
-
-
-def _as_list(templates: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"name": name, "template": text} for name, text in templates.items()]
-
-
-def _digest(templates: str | Mapping[str, str] | None) -> Any:
-    if templates is None:
-        return None
-    if isinstance(templates, str):
-        return xxhash.xxh3_128_hexdigest(templates.encode())
-    return {name: _digest(text) for name, text in templates.items()}

@@ -9,6 +9,7 @@ from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
     from arrowprep.tokenize.added_tokens import AddedToken
+    from arrowprep.tokenize.processors import TemplateProcessing
     from arrowprep.tokenize.vocabulary import Vocabulary
 
 STANDARD = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -130,3 +131,13 @@ def as_special(tokens: Iterable[str | AddedToken]) -> list[AddedToken]:
         AddedToken(token, normalized=False, special=True) if isinstance(token, str) else token
         for token in tokens
     ]
+
+
+def frame_of(bos: tuple[str, int] | None, eos: tuple[str, int] | None) -> TemplateProcessing:
+    """A post-processor that puts bos before and eos after each text; None leaves one out."""
+    from arrowprep.tokenize.processors import TemplateProcessing
+
+    before, after = ([token[0]] if token else [] for token in (bos, eos))
+    first, second = ([f"{piece}:{n}" for piece in [*before, f"${'AB'[n]}", *after]] for n in (0, 1))
+    tokens = dict.fromkeys(token for token in (bos, eos) if token)
+    return TemplateProcessing(single=first, pair=first + second, special_tokens=list(tokens))

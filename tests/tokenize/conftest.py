@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arrowprep.tokenize.shell import PreTrainedTokenizer, load_tokenizer
+from arrowprep import PreTrainedTokenizer, load_tokenizer
 from tests.tokenize.small import write_folder
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from arrowprep import PreTrainedTokenizer, load_tokenizer
 from arrowprep.errors import ArrowprepWarning, BadArgument, NotText
-from arrowprep.tokenize.shell import PreTrainedTokenizer, load_tokenizer
 from tests.tokenize.small import MERGES, SPECIAL, alphabet, write_folder
 
 BOS, EOS, PAD = 268, 269, 270

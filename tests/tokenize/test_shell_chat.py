@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from arrowprep import PreTrainedTokenizer
 from arrowprep.errors import BadArgument, ChatError, MaskUnavailable
-from arrowprep.tokenize.shell import PreTrainedTokenizer
 from tests.tokenize.small import TEMPLATE
 
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello world"}]

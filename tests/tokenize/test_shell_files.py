@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import arrowprep
+from arrowprep import PreTrainedTokenizer, load_tokenizer
 from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile, UnknownFileType
-from arrowprep.tokenize.shell import PreTrainedTokenizer, load_tokenizer
 from tests.tokenize.small import CONFIG, pipeline, write_folder
 
 

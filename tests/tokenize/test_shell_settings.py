@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from arrowprep import PreTrainedTokenizer, load_tokenizer
 from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
-from arrowprep.tokenize.shell import PreTrainedTokenizer, load_tokenizer
 from tests.tokenize.small import write_folder
 
 

@@ -1,4 +1,4 @@
-"""A tokenizer as Hugging Face lays it out: tokenizer.json, its configs and chat templates; read and written.
+"""A tokenizer as Hugging Face lays it out: tokenizer.json, its configs and chat templates.
 
 tokenizer.json                     the pipeline; `.gz` and `.zst` are read as well
 tokenizer_config.json              special tokens, lengths, sides, and an older home of chat templates
@@ -11,14 +11,14 @@ additional_chat_templates/*.jinja  templates by name
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile, UnknownFileType
+from arrowprep.errors import BadTokenizerFile, MissingFile, UnknownFileType
 from arrowprep.tokenize.special_tokens import STANDARD
 
 if TYPE_CHECKING:
@@ -181,38 +181,3 @@ def _templates(folder: Path) -> str | dict[str, str] | None:
 def _text(file: Path) -> str:
     # line ends are kept: a template's text is what it is
     return file.read_bytes().decode("utf-8")
-
-
-def write_templates(folder: Path, templates: str | Mapping[str, str], prefix: str = "") -> list[Path]:
-    """Write the default template and those by name. Raises BadArgument for a name that leaves the folder."""
-    by_name = {"default": templates} if isinstance(templates, str) else dict(templates)
-    files = []
-    for name, text in by_name.items():
-        if name == "default":
-            file = folder / f"{prefix}{TEMPLATE}"
-        else:
-            home = folder / f"{prefix}{TEMPLATES}"
-            file = home / f"{name}.jinja"
-            if file.resolve().parent != home.resolve():
-                raise BadArgument(f"a chat template cannot be saved under the name {name!r}", name=name)
-            home.mkdir(exist_ok=True)
-        file.write_bytes(text.encode("utf-8"))
-        files.append(file)
-    return files
-
-
-def write_config(file: Path, settings: Mapping[str, Any]) -> None:
-    """Sorted keys, two spaces; tokens as text where they have a role, with their flags elsewhere."""
-    text = json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False, default=_record)
-    file.write_bytes(f"{text}\n".encode())
-
-
-def _record(value: Any) -> Any:
-    if hasattr(value, "content"):
-        flags = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
-        return {"__type": "AddedToken", **{flag: getattr(value, flag) for flag in flags}}
-    if isinstance(value, Iterable):
-        return list(value)
-    raise BadArgument(
-        f"{value!r} of type {type(value).__name__} cannot be written to a tokenizer_config.json"
-    )
