@@ -22,7 +22,7 @@ import pyarrow.types as pat
 from arrowprep.dataset.load import json_rows, natural
 from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf8, opened
 from arrowprep.dataset.load.spec import ReadSpec
-from arrowprep.errors import ArrowprepWarning, BadArgument, UnreadableFile
+from arrowprep.errors import ArrowprepWarning, BadArgument, TypeConflict, UnreadableFile
 
 OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
 _EXACT = 2.0**63  # a float beyond this may have been written as an integer
@@ -56,57 +56,69 @@ def _blocks(stream: IO[bytes], path: Path, field: str | None, size: int) -> Iter
     return blocks(stream, path, size)
 
 
-def _in_parallel(source: Iterator[Block], path: Path, known: pa.Schema) -> Iterator[pa.Table]:
+def _in_parallel(source: Iterator[Block], path: Path, floor: pa.Schema) -> Iterator[pa.Table]:
     """Parse some blocks ahead; the first tells the others what to expect."""
     threads = max(1, pa.cpu_count())
     pending: deque[tuple[Block, Future[_Parsed]]] = deque()
-    mixture = _Mixture(path, known)
+    columns = _Columns(path, floor)
     with ThreadPoolExecutor(threads) as pool:
         try:
             for block in source:
-                if not known.names:
-                    known = _expected(block, path)
-                pending.append((block, pool.submit(_parse, block, path, known)))
+                if not columns.known.names:
+                    columns.known = _expected(block)
+                pending.append((block, pool.submit(_parse, block, path, columns.known, floor)))
                 if len(pending) > threads:
-                    table = mixture.look(*pending.popleft())
-                    known = natural.wider_schema(known, table.schema)
-                    yield table
+                    yield columns.take(*pending.popleft())
             while pending:
-                yield mixture.look(*pending.popleft())
+                yield columns.take(*pending.popleft())
         finally:
             for _, left in pending:
                 left.cancel()
 
 
-class _Mixture:
-    """Warns, once a column, where values of several kinds became text."""
+class _Columns:
+    """What is known so far; warns, once a column, where values of several kinds became text."""
 
     def __init__(self, path: Path, known: pa.Schema) -> None:
-        self._path, self._known = path, known
+        self.known = known
+        self._path = path
         self._told: set[str] = set()
 
-    def look(self, block: Block, parsed: Future[_Parsed]) -> pa.Table:
+    def take(self, block: Block, parsed: Future[_Parsed]) -> pa.Table:
+        """The table of the next block."""
         table, mixed = parsed.result()
-        schema = natural.wider_schema(self._known, table.schema)
-        for field in self._known:
-            there = table.schema.field(field.name).type if field.name in table.column_names else pa.null()
-            if not natural.keeps_values(field.type, schema.field(field.name).type):
-                mixed.setdefault(
-                    field.name, f"{field.type}, and {there} from {block.counted} {block.first_line} on"
-                )
+        since = f"from {block.counted} {block.first_line} on"
+        try:
+            known = natural.wider_schema(self.known, table.schema)
+        except TypeConflict as error:
+            raise TypeConflict(
+                f"{self._path}: {error}, which is there {since}; "
+                f"to keep each value as its JSON text, pass features with {error.column!r}: Json()",
+                path=self._path,
+                column=error.column,
+                line=block.first_line,
+            ) from error
+        for field in table.schema:
+            before = self.known.field(field.name).type if field.name in self.known.names else pa.null()
+            kept = (natural.keeps_values(kind, known.field(field.name).type) for kind in (before, field.type))
+            if not all(kept):
+                mixed.setdefault(field.name, f"{before}, and {field.type} {since}")
         for name in mixed.keys() - self._told:
-            self._told.add(name)
-            warnings.warn(
-                f"{self._path}: column {name!r} mixes {mixed[name]}; all became text. "
-                f"features= with a type for {name!r} decides otherwise: Json() keeps the values",
-                ArrowprepWarning,
-                stacklevel=2,
-            )
-        self._known = schema
+            self._warn(name, mixed[name])
+        self.known = known
         return table
 
+    def _warn(self, name: str, held: str) -> None:
+        self._told.add(name)
+        warnings.warn(
+            f"{self._path}: column {name!r} mixes {held}; all became text. "
+            f"features= with a type for {name!r} decides otherwise: Json() keeps the values",
+            ArrowprepWarning,
+            stacklevel=2,
+        )
 
-def _expected(block: Block, path: Path) -> pa.Schema:
+
+def _expected(block: Block) -> pa.Schema:
     """The schema of a block's first lines: a hint, which later rows may contradict."""
     stop = block.data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1
     sample = Block(block.data[:stop], block.first_line, block.counted) if stop else block
@@ -114,16 +126,22 @@ def _expected(block: Block, path: Path) -> pa.Schema:
     return pa.schema([]) if table is None else table.schema
 
 
-def _parse(block: Block, path: Path, known: pa.Schema) -> _Parsed:
+def _parse(block: Block, path: Path, known: pa.Schema, floor: pa.Schema) -> _Parsed:
+    """The block's table; in columns that `floor` makes text or JSON, whatever they hold."""
     check_utf8(block, path)
     table = _by_arrow(block, known)
-    return json_rows.read_block(block, path, known) if table is None else (table, {})
+    if table is None or not _is_text_where(table, floor):
+        return json_rows.read_block(block, path, known, floor)
+    return table, {}
+
+
+def _is_text_where(table: pa.Table, floor: pa.Schema) -> bool:
+    told = ((field.name, field.type) for field in floor if json_rows.takes_any(field.type))
+    return all(name not in table.column_names or table.schema.field(name).type == kind for name, kind in told)
 
 
 def _by_arrow(block: Block, known: pa.Schema) -> pa.Table | None:
     """The block by Arrow's reader; None where that cannot give it exactly."""
-    if any(natural.is_json(field.type) for field in known):
-        return None
     hint = _hint(known)
     table = _read(block, hint)
     if table is None and hint.names:
@@ -146,13 +164,15 @@ def _by_arrow(block: Block, known: pa.Schema) -> pa.Table | None:
 
 def _read(block: Block, hint: pa.Schema) -> pa.Table | None:
     try:
-        return pj.read_json(
+        table = pj.read_json(
             pa.BufferReader(block.data),
             read_options=pj.ReadOptions(use_threads=False, block_size=len(block.data) + 1),
             parse_options=pj.ParseOptions(explicit_schema=hint, unexpected_field_behavior="infer"),
         )
+        table.validate()  # lists of nothing but nulls come with too few values
     except pa.ArrowInvalid:
         return None  # the message is not read: it may quote the data
+    return table
 
 
 def _hint(schema: pa.Schema) -> pa.Schema:
@@ -162,7 +182,7 @@ def _hint(schema: pa.Schema) -> pa.Schema:
 
 
 def _known_part(kind: pa.DataType) -> pa.DataType | None:
-    if pat.is_null(kind):
+    if pat.is_null(kind) or natural.is_json(kind):
         return None
     if pat.is_list(kind):
         inner = _known_part(kind.value_type)

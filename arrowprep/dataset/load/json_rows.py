@@ -29,8 +29,12 @@ _KINDS = {
 }
 
 
-def read_block(block: Block, path: Path, known: pa.Schema) -> tuple[pa.Table, dict[str, str]]:
+def read_block(
+    block: Block, path: Path, known: pa.Schema, floor: pa.Schema
+) -> tuple[pa.Table, dict[str, str]]:
     """A table of the block's rows, no column narrower than in `known`; and what mixed columns hold.
+
+    floor: columns that are text or JSON here stay so, whatever they hold
 
     Raises UnreadableFile with the line, or TypeConflict with what the column holds.
     """
@@ -39,12 +43,13 @@ def read_block(block: Block, path: Path, known: pa.Schema) -> tuple[pa.Table, di
         return pa.table({}), {}
     names = dict.fromkeys([*known.names, *(name for row in rows for name in row)])
     values = {name: [row.get(name) for row in rows] for name in names}
-    columns = {name: _column(name, values[name], lines, block, path, known) for name in names}
+    types = {name: _least(name, known, floor) for name in names}
+    columns = {name: _column(name, values[name], lines, block, path, types[name]) for name in names}
     mixed = {
         name: kinds_in(values[name], lines, block.counted)
         for name, column in columns.items()
         if pat.is_string(column.type)
-        and pa.field(name, column.type) not in known
+        and column.type != types[name]
         and any(value is not None and not isinstance(value, str) for value in values[name])
     }
     return pa.table(columns), mixed
@@ -102,16 +107,23 @@ def kinds_in(values: list[Any], lines: list[int], counted: str = "line") -> str:
     )
 
 
+def _least(name: str, known: pa.Schema, floor: pa.Schema) -> pa.DataType:
+    """The type that a column must have at the least."""
+    if name in floor.names and takes_any(floor.field(name).type):
+        return floor.field(name).type
+    if name in known.names and not takes_any(known.field(name).type):
+        return known.field(name).type
+    return pa.null()
+
+
 def _column(
-    name: str, values: list[Any], lines: list[int], block: Block, path: Path, known: pa.Schema
+    name: str, values: list[Any], lines: list[int], block: Block, path: Path, least: pa.DataType
 ) -> pa.Array:
-    place = known.get_field_index(name)
-    floor = known.field(place).type if place >= 0 else pa.null()
     try:
-        kind = floor if takes_any(floor) else natural.wider(floor, natural.type_of_all(values))
+        kind = least if takes_any(least) else natural.wider(least, natural.type_of_all(values))
         return to_array(values, kind)
     except TypeConflict as error:
-        before = "" if pat.is_null(floor) else f"; rows before are {floor}"
+        before = "" if pat.is_null(least) else f"; rows before are {least}"
         raise TypeConflict(
             f"{path}: column {name!r} mixes {kinds_in(values, lines, block.counted)}{before} ({error}); "
             f"to keep each value as its JSON text, pass features with {name!r}: Json()",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.types as pat
 
+from arrowprep.dataset import widen
 from arrowprep.dataset.features import METADATA_KEY
 
 
 def plain(table: pa.Table) -> pa.Table:
     """The table with dictionary columns as their values, and only the metadata that tells features."""
     schema = plain_schema(table.schema)
-    return table if table.schema.equals(schema, check_metadata=True) else table.cast(schema)
+    return table if table.schema.equals(schema, check_metadata=True) else widen.cast_table(table, schema)
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:

@@ -57,8 +57,10 @@ class Segments:
     def add(self, table: pa.Table) -> None:
         """Append rows; TypeConflict where no schema holds them and those before."""
         schema = self._rules.wider_schema(self.schema, table.schema)
-        if self.num_rows and not schema.equals(self.schema):
-            self._read_again = self._read_again or not self._kept(schema)
+        before = self.schema if self.num_rows else pa.schema([])
+        if not (self._kept(before, schema) and self._kept(table.schema, schema)):
+            self._read_again = True
+        elif self.num_rows and not schema.equals(self.schema):
             self._close()
         self.schema = schema
         self.num_rows += table.num_rows
@@ -93,10 +95,8 @@ class Segments:
             self._open = None
             stack.__exit__(kind, error, trace)
 
-    def _kept(self, schema: pa.Schema) -> bool:
-        return all(
-            self._rules.keeps_values(field.type, schema.field(field.name).type) for field in self.schema
-        )
+    def _kept(self, narrow: pa.Schema, wide: pa.Schema) -> bool:
+        return all(self._rules.keeps_values(field.type, wide.field(field.name).type) for field in narrow)
 
     def _begin(self) -> ipc.Writer:
         path = self._folder / f"part-{len(self._written):05d}.arrow"

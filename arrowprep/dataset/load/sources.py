@@ -86,19 +86,21 @@ def blocks(
 
     A line longer than `size` makes a longer block. Raises UnreadableFile where there is nothing at all.
     """
-    line, rest = 1, [b""]
+    line, rest, found = 1, [b""], False
     while data := stream.read(size):
-        cut = data.rfind(separator) + len(separator)
-        if cut < len(separator):
+        found = True
+        at_end = len(data) < size
+        stop = len(data) if at_end else data.rfind(separator) + len(separator)
+        if not at_end and stop < len(separator):
             rest.append(data)
             continue
-        block = b"".join([*rest, data[:cut]])
+        block = b"".join([*rest, data[:stop]])
         yield Block(block, line)
         line += block.count(b"\n")
-        rest = [data[cut:]]
+        rest = [data[stop:]]
     if last := b"".join(rest):
         yield Block(last, line)
-    elif line == 1:
+    if not found:
         raise UnreadableFile(f"{path} is empty", path=path)
 
 

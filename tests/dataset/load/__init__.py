@@ -1,0 +1,30 @@
+"""What the loader tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep.dataset.load.convert import Loaded, convert
+from arrowprep.dataset.storage.ipc import open_mapped
+
+
+def load(path: Path | list[Path], cache: Path, **options: Any) -> Loaded:
+    """Convert one path or several; keywords that are not of `convert` are reader options."""
+    known = {name: options.pop(name) for name in ("features", "columns", "reader") if name in options}
+    paths = path if isinstance(path, list) else [path]
+    return convert(paths, cache_dir=cache, options=options, **known)
+
+
+def table(loaded: Loaded) -> pa.Table:
+    return pa.concat_tables([open_mapped(part) for part in loaded.parts])
+
+
+def rows(loaded: Loaded) -> list[dict[str, Any]]:
+    return table(loaded).to_pylist()
+
+
+def types(loaded: Loaded) -> dict[str, str]:
+    return {field.name: str(field.type) for field in loaded.schema}

@@ -1,0 +1,254 @@
+"""JSON Lines load as json.loads reads them, with one type a column, whatever the blocks."""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arrowprep.dataset.features import Features, Json, List, Value
+from arrowprep.errors import ArrowprepWarning, BadArgument, TypeConflict, UnreadableFile
+from tests.dataset.load import load, rows, types
+
+
+@pytest.fixture
+def jsonl(tmp_path: Path):
+    def write(*lines: str | bytes, name: str = "a.jsonl") -> Path:
+        path = tmp_path / name
+        path.write_bytes(b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines))
+        return path
+
+    return write
+
+
+def test_rows_are_what_json_says(jsonl, tmp_path: Path) -> None:
+    lines = ['{"a": 1, "b": "é\\u732b", "c": [1, 2], "d": {"x": null, "y": true}}', '{"a": 2, "b": null}', ""]
+    loaded = load(jsonl(*lines), tmp_path / "cache")
+    assert rows(loaded) == [json.loads(lines[0]), {"a": 2, "b": None, "c": None, "d": None}]
+    assert loaded.num_rows == 2
+
+
+BLOCKS = [8, 40, 10_000]  # bytes: a row or less, a few rows, all
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+@pytest.mark.parametrize(
+    ("values", "kind", "shown"),
+    [
+        (["null", '"x"'], "string", [None, "x"]),
+        (["1", "2.5"], "double", [1.0, 2.5]),
+        (["2.5", "1"], "double", [2.5, 1.0]),
+        (["[]", "[1]", "[1.5]"], "list<item: double>", [[], [1.0], [1.5]]),
+        (["null", "[null]", '["x"]'], "list<item: string>", [None, [None], ["x"]]),
+        (["{}", '{"x": 1}', '{"y": "t"}'], "struct<x: int64, y: string>", None),
+        (['"2020-01-01"', '"2021-02-03T04:05:06"'], "string", ["2020-01-01", "2021-02-03T04:05:06"]),
+        (["9223372036854775807", "-9223372036854775808"], "int64", [2**63 - 1, -(2**63)]),
+        (["1", "18446744073709551615"], "uint64", [1, 2**64 - 1]),
+        (["-1", "18446744073709551615"], "decimal128(38, 0)", [Decimal(-1), Decimal(2**64 - 1)]),
+        (
+            ["12345678901234567890123", "1"],
+            "decimal128(38, 0)",
+            [Decimal(12345678901234567890123), Decimal(1)],
+        ),
+        (["12345678901234567890123", "0.5"], "double", [12345678901234567890123.0, 0.5]),
+        (["true", "null", "false"], "bool", [True, None, False]),
+        (["null", "null"], "null", [None, None]),
+        (["-0.0", "1e300", "-Infinity"], "double", [-0.0, 1e300, -math.inf]),
+    ],
+)
+def test_a_column_has_the_one_type_that_holds_all_its_values(
+    jsonl, tmp_path: Path, values: list[str], kind: str, shown: list[Any] | None, block_bytes: int
+) -> None:
+    loaded = load(
+        jsonl(*(f'{{"a": {value}}}' for value in values)), tmp_path / "cache", block_bytes=block_bytes
+    )
+    assert types(loaded) == {"a": kind}
+    if shown is not None:
+        assert [row["a"] for row in rows(loaded)] == shown
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+def test_scalars_of_several_kinds_become_text_and_a_warning_says_so(
+    jsonl, tmp_path: Path, block_bytes: int
+) -> None:
+    path = jsonl('{"a": 1}', '{"a": 2.50}', '{"a": "x"}', '{"a": true}', '{"a": null}')
+    with pytest.warns(ArrowprepWarning, match="column 'a' mixes"):
+        loaded = load(path, tmp_path / "cache", block_bytes=block_bytes)
+    assert [row["a"] for row in rows(loaded)] == ["1", "2.5", "x", "true", None]
+
+
+def test_the_warning_counts_kinds_and_gives_first_lines(jsonl, tmp_path: Path) -> None:
+    path = jsonl('{"a": 1}', "", '{"a": 2}', '{"a": "x"}')
+    with pytest.warns(
+        ArrowprepWarning, match=r"integers \(2 rows, first at line 1\), text \(1 row, first at line 4\)"
+    ):
+        load(path, tmp_path / "cache")
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+def test_objects_beside_other_values_are_a_conflict_that_names_the_remedy(
+    jsonl, tmp_path: Path, block_bytes: int
+) -> None:
+    path = jsonl('{"a": "x"}', '{"a": {"b": 1}}', '{"a": [2]}')
+    with pytest.raises(TypeConflict, match=r"a\.jsonl.*column 'a'"):
+        load(path, tmp_path / "cache", block_bytes=block_bytes)
+    as_json = load(path, tmp_path / "cache", features=Features({"a": Json()}), block_bytes=block_bytes)
+    assert [json.loads(row["a"]) for row in rows(as_json)] == ["x", {"b": 1}, [2]]
+    as_text = load(
+        path, tmp_path / "cache", features=Features({"a": Value("string")}), block_bytes=block_bytes
+    )
+    assert [row["a"] for row in rows(as_text)] == ["x", '{"b": 1}', "[2]"]
+
+
+@pytest.mark.parametrize("block_bytes", [30, 10_000])
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ('{"a": 2', "is not JSON"),
+        ('{"a": 2} {"a": 3}', "Extra data"),
+        ("[2]", "holds lists, where a row must be an object"),
+        ("7", "holds integers"),
+        ('{"a": "\\ud83d"}', "half of a surrogate pair"),
+        (b'{"a": "\xff"}', "not UTF-8"),
+    ],
+)
+def test_a_broken_line_is_named_by_file_and_number(
+    jsonl, tmp_path: Path, broken: str | bytes, says: str, block_bytes: int
+) -> None:
+    path = jsonl('{"a": "1"}', "", '{"a": "x"}', broken, '{"a": "y"}')
+    with pytest.raises(UnreadableFile, match=rf"a\.jsonl: line 4.*{says}") as caught:
+        load(path, tmp_path / "cache", block_bytes=block_bytes)
+    assert caught.value.line == 4
+    assert caught.value.path == path
+
+
+def test_a_repeated_key_counts_last_as_in_python(jsonl, tmp_path: Path) -> None:
+    assert rows(load(jsonl('{"a": 1, "a": 2}'), tmp_path / "cache")) == [{"a": 2}]
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff", "{}\n{}", "[]"])
+def test_a_file_without_rows_is_refused(jsonl, tmp_path: Path, content: str) -> None:
+    with pytest.raises(UnreadableFile, match=r"a\.jsonl (is empty|holds no rows)"):
+        load(jsonl(content), tmp_path / "cache")
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_data(jsonl, tmp_path: Path) -> None:
+    assert rows(load(jsonl('\ufeff{"a": "x"}\r\n{"a": "y"}\r\n'), tmp_path / "cache")) == [
+        {"a": "x"},
+        {"a": "y"},
+    ]
+
+
+def test_another_encoding_is_read_when_named(jsonl, tmp_path: Path) -> None:
+    path = jsonl('{"a": "é"}'.encode("latin-1"))
+    assert rows(load(path, tmp_path / "cache", encoding="latin-1")) == [{"a": "é"}]
+    with pytest.raises(BadArgument, match="not known"):
+        load(path, tmp_path / "cache", encoding="latin-0")
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+def test_an_array_of_objects_is_rows(jsonl, tmp_path: Path, block_bytes: int) -> None:
+    path = jsonl('  [{"a": "x, ]"},', ' {"a":', '  "y"} ,{"a":null}]', "", name="a.json")
+    assert rows(load(path, tmp_path / "cache", block_bytes=block_bytes)) == [
+        {"a": "x, ]"},
+        {"a": "y"},
+        {"a": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[{"a": 1},\n{"a": }]', 2),
+        ('[{"a": 1}\n{"a": 2}]', 2),
+        ('[{"a": 1},\n{"a": 2}', 2),
+        ('[{"a": 1}]\n[2]', 1),
+    ],
+)
+def test_a_broken_array_is_named_by_line(jsonl, tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(UnreadableFile, match=f"line {line}"):
+        load(jsonl(text, name="a.json"), tmp_path / "cache")
+
+
+def test_field_picks_the_list_of_rows(jsonl, tmp_path: Path) -> None:
+    path = jsonl("{", '"meta": 1, "data": [{"a": 1}, {"a": 2}]}', name="a.json")
+    assert rows(load(path, tmp_path / "cache", field="data")) == [{"a": 1}, {"a": 2}]
+    with pytest.raises(BadArgument, match="its lists are 'data'"):
+        load(path, tmp_path / "cache", field="rows")
+    with pytest.raises(UnreadableFile, match="its lists are 'data': choose one with field="):
+        load(path, tmp_path / "cache")
+
+
+def test_features_are_applied_and_a_misfit_is_named_by_row_and_column(jsonl, tmp_path: Path) -> None:
+    path = jsonl('{"n": 1, "s": [1]}', '{"n": 300, "s": null}')
+    loaded = load(
+        path, tmp_path / "cache", features=Features({"s": List(Value("float32")), "n": Value("int16")})
+    )
+    assert types(loaded) == {"s": "list<item: float>", "n": "int16"}
+    with pytest.raises(TypeConflict, match=r"a\.jsonl: row 1: column 'n' holds 300.*int8") as caught:
+        load(path, tmp_path / "cache", features=Features({"s": List(Value("float32")), "n": Value("int8")}))
+    assert (caught.value.row, caught.value.column) == (1, "n")
+
+
+# Rows as json.loads gives them; keys are few, so that columns meet; some text looks like dates
+_numbers = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False)
+_texts = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["2020-01-01", "1", ""])
+_shapes: list[st.SearchStrategy[Any]] = [
+    st.none() | _numbers,
+    st.none() | _texts,
+    st.none() | st.booleans(),
+    st.none() | st.lists(st.none() | _numbers, max_size=3),
+    st.none() | st.dictionaries(st.sampled_from("xy"), st.none() | _numbers, max_size=2),
+    st.none()
+    | st.lists(st.fixed_dictionaries({}, optional={"u": _texts, "v": st.lists(st.integers())}), max_size=2),
+]
+_tables = st.lists(
+    st.fixed_dictionaries({"id": st.integers(0, 9)}, optional=dict(zip("abcdef", _shapes, strict=True))),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(_tables, st.integers(1, 200), st.booleans())
+def test_any_rows_load_as_json_loads_them_whatever_the_block_size(
+    tmp_path_factory, table: list[dict[str, Any]], block_bytes: int, ascii: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    path = folder / "a.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=ascii) + "\n" for row in table), encoding="utf-8")
+    loaded = load(path, folder / "cache", block_bytes=block_bytes)
+    names = list(dict.fromkeys(name for row in table for name in row))
+    assert set(loaded.schema.names) == set(names)
+    found = rows(loaded)
+    for name in names:
+        written = [row.get(name) for row in table]
+        has_float = any(isinstance(number, float) for number in _leaves(written))
+        assert [_comparable(row[name], has_float) for row in found] == [
+            _comparable(value, has_float) for value in written
+        ]
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [leaf for inner in value for leaf in _leaves(inner)]
+    if isinstance(value, dict):
+        return [leaf for inner in value.values() for leaf in _leaves(inner)]
+    return [value]
+
+
+def _comparable(value: Any, has_float: bool) -> Any:
+    """The documented widening: absent is null, integers beside floats are floats."""
+    if isinstance(value, list):
+        return [_comparable(inner, has_float) for inner in value]
+    if isinstance(value, dict):
+        return {key: _comparable(inner, has_float) for key, inner in value.items() if inner is not None}
+    if has_float and isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return float(value)
+    return value
