@@ -1,0 +1,54 @@
+"""Rows as pandas objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.types as pat
+
+from arrowprep.dataset.feature_kinds import needs_decoding
+from arrowprep.dataset.formats.lists import to_list
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class PandasFormat:
+    """A row and a batch are data frames, a column is a series.
+
+    Integers and booleans among which one is null are objects, with None, not floats.
+    """
+
+    name: ClassVar[str] = "pandas"
+    by_column: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(
+                "format 'pandas' needs pandas; install it with: pip install arrowprep[pandas]", name="pandas"
+            ) from error
+        self._pandas = pandas
+
+    def row(self, table: pa.Table, features: Mapping[str, Any]) -> pd.DataFrame:
+        return self.batch(table, features)
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> pd.Series[Any]:
+        return self.batch(pa.table({"": column}), {"": feature})[""].rename(None)
+
+    def batch(self, table: pa.Table, features: Mapping[str, Any]) -> pd.DataFrame:
+        for at, field in enumerate(table.schema):
+            if pat.is_dictionary(field.type) and pat.is_nested(field.type.value_type):
+                # pandas has no categories that are lists
+                plain = [chunk.dictionary_decode() for chunk in table.column(at).chunks]
+                table = table.set_column(at, field.name, pa.chunked_array(plain, field.type.value_type))
+        # metadata of another frame (its index) would decide how this one looks
+        frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas(integer_object_nulls=True)
+        for at, name in enumerate(table.column_names):
+            if needs_decoding(features.get(name)):
+                values = to_list(table.column(at), features[name])
+                frame[name] = self._pandas.Series(values, index=frame.index, dtype=object)
+        return frame

@@ -1,0 +1,30 @@
+"""Rows as Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from arrowprep.dataset.formats.lists import to_list
+
+
+class PythonFormat:
+    """A row is a dict, a batch a dict of lists, null is None.
+
+    A label stays its number, Json is the value that was written, a timestamp a datetime.
+    """
+
+    name: ClassVar[str] = "python"
+    by_column: ClassVar[bool] = True
+
+    def row(self, table: pa.Table, features: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: values[0] for name, values in self.batch(table, features).items()}
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> list[Any]:
+        return to_list(column, feature)
+
+    def batch(self, table: pa.Table, features: Mapping[str, Any]) -> dict[str, Any]:
+        names = table.column_names
+        return {name: to_list(table.column(at), features.get(name)) for at, name in enumerate(names)}
