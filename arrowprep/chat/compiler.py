@@ -21,7 +21,8 @@ __all__ = ["TemplateCompiler"]
 
 # what evaluating a node costs, in units of the meter; 1 for those not named
 _PRICES: dict[type[nodes.Node], int] = {
-    nodes.Call: 12,
+    nodes.Call: 14,
+    nodes.Output: 2,
     nodes.Filter: 10,
     nodes.Test: 6,
     nodes.Getattr: 4,
@@ -33,6 +34,7 @@ _PRICES: dict[type[nodes.Node], int] = {
     nodes.Macro: 8,
     nodes.CallBlock: 16,
 }
+_LONG_BRANCH = 40  # of an if; paying apart costs about two units
 _OPERATORS = (
     "text",
     "markup",
@@ -53,7 +55,7 @@ class TemplateCompiler(CodeGenerator):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._bodies: set[int] = set()  # by id: lists of nodes that run more than once
+        self._prices: dict[int, int] = {}  # by id: lists of nodes that may run often, and what they pay
         self._filtered: dict[
             int, int
         ] = {}  # by id: what a filtered loop runs over, and the price of its test
@@ -67,22 +69,23 @@ class TemplateCompiler(CodeGenerator):
     # what runs again and again
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
-        self._bodies.add(id(node.body))
+        self._prices[id(node.body)] = self._price(node.body)
         if node.test:
-            self._filtered[id(node.iter)] = _price([node.test])
+            self._filtered[id(node.iter)] = self._price([node.test])
         super().visit_For(node, frame)
 
     def macro_body(self, node: Any, frame: Frame) -> Any:
-        self._bodies.add(id(node.body))
+        self._prices[id(node.body)] = self._price(node.body)
         return super().macro_body(node, frame)
 
     def visit_Block(self, node: nodes.Block, frame: Frame) -> None:
-        self._bodies.add(id(node.body))
+        self._prices[id(node.body)] = self._price(node.body)
         super().visit_Block(node, frame)
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
-        if id(nodes) in self._bodies:
-            self.writeline(f"spend({_price(nodes)})")
+        price = self._prices.get(id(nodes))
+        if price is not None:
+            self.writeline(f"spend({price})")
         super().blockvisit(nodes, frame)
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
@@ -93,6 +96,30 @@ class TemplateCompiler(CodeGenerator):
         super().visit(node, *args, **kwargs)
         self.write(f", {price})")
         return None
+
+    def _price(self, body: Iterable[nodes.Node]) -> int:
+        """Units of running body once, without what pays for itself: loops, macros and long branches."""
+        return 6 + sum(map(self._node_price, body))
+
+    def _node_price(self, node: nodes.Node) -> int:
+        price = _PRICES.get(type(node), 1) + _text_length(node) // 64
+        if isinstance(node, nodes.If):
+            branches = [node.body, *(other.body for other in node.elif_), node.else_]
+            price += sum(map(self._branch_price, branches))
+            tests = [node.test, *(other.test for other in node.elif_)]
+            return price + sum(map(self._node_price, tests))
+        if isinstance(node, nodes.For):
+            return price + self._node_price(node.iter) + sum(map(self._node_price, node.else_))
+        if isinstance(node, (nodes.Macro, nodes.Block)):
+            return price
+        return price + sum(map(self._node_price, node.iter_child_nodes()))
+
+    def _branch_price(self, branch: list[nodes.Node]) -> int:
+        price = self._price(branch) if branch else 0
+        if price <= _LONG_BRANCH:
+            return price
+        self._prices[id(branch)] = price
+        return 0
 
     # output
 
@@ -182,17 +209,6 @@ class TemplateCompiler(CodeGenerator):
 
 def _has_const(*operands: nodes.Node) -> bool:
     return any(isinstance(operand, nodes.Const) for operand in operands)
-
-
-def _price(body: Iterable[nodes.Node]) -> int:
-    """Units of running each node of body once; long texts count by their length."""
-    price = 4
-    for node in body:
-        price += _PRICES.get(type(node), 1) + _text_length(node) // 64
-        price += sum(
-            _PRICES.get(type(part), 1) + _text_length(part) // 64 for part in node.find_all(nodes.Node)
-        )
-    return price
 
 
 def _text_length(node: nodes.Node) -> int:

@@ -54,6 +54,11 @@ def _as_text(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[s
     return value
 
 
+def _word_by_word(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    meter.spend(6 * _size(value))
+    return value
+
+
 def _escaping(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     meter.spend(6 * _size(value))
     return value
@@ -75,7 +80,7 @@ def _items(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str
 
 def _counted(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """For filters that return at once and work while their result is read."""
-    return value if not value else meter.counted(value, 24)
+    return meter.counted(value, 120) if value else value
 
 
 def _compared(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -192,7 +197,8 @@ _UNPRICED = (
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: JINJA_FILTERS[name] for name in _UNPRICED},
-    **_by(_as_text, "capitalize", "lower", "title", "trim", "truncate", "upper", "string", "wordcount"),
+    **_by(_as_text, "capitalize", "lower", "string", "trim", "truncate", "upper"),
+    **_by(_word_by_word, "title", "wordcount"),
     **_by(_escaping, "e", "escape", "forceescape", "safe", "urlencode"),
     **_by(_squared, "pprint", "striptags", "urlize", "xmlattr"),
     **_by(_items, "last", "list", "reverse"),

@@ -22,8 +22,8 @@ __all__ = ["Meter", "measure"]
 
 # A megabyte of chat gets 22 million: about a second, and less than 90 MB. Real templates use
 # 2,000 to 60,000 units on chats of a few messages.
-BASE_WORK = 6_000_000
-WORK_PER_CHARACTER = 16
+BASE_WORK = 7_000_000
+WORK_PER_CHARACTER = 12
 MAX_DEPTH = 60  # calls of macros and loops inside one another; each takes about seven Python frames
 MAX_INT_BITS = 4096
 
@@ -66,7 +66,7 @@ class Meter:
         if kind is str:
             self.spend(value.__sizeof__() >> 2)
         elif isinstance(value, str):
-            self.spend(len(value))
+            self.spend(2 * len(value))
         elif kind is list or kind is tuple or kind is dict or kind is set:
             self.spend(24 * len(value))
         return value
@@ -78,9 +78,9 @@ class Meter:
         elif isinstance(value, _CONTAINERS):
             self.spend(measure(value))
         elif type(value) is range:
-            self.spend(len(value))
+            self.spend(2 * len(value))
 
-    def counted(self, items: Iterable[Any], units: int = 8) -> Iterator[Any]:
+    def counted(self, items: Iterable[Any], units: int = 10) -> Iterator[Any]:
         """items, each paid for when it is taken."""
         for item in items:
             self.spend(units)
@@ -89,6 +89,7 @@ class Meter:
     def enter(self) -> None:
         """One call deeper; the caller takes it back from `depth`."""
         self.depth += 1
+        self.spend(110)
         if self.depth > MAX_DEPTH:
             raise TemplateForbidden(
                 f"macros or loops of the template call one another more than {MAX_DEPTH} deep", kind="limit"

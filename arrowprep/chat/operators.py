@@ -38,7 +38,9 @@ class Operators(Meter):
         kind = type(value)
         if kind is str:
             return value  # type: ignore[no-any-return]
-        if kind not in _SHOWN_AS_IS:
+        if kind in _SHOWN_AS_IS:
+            self.spend(16)
+        else:
             self.looked_at(value)
         return str(value)
 
@@ -147,7 +149,7 @@ class Operators(Meter):
     def _countable(self, container: Any) -> Any:
         length = _length(container)
         if length or not hasattr(container, "__next__"):
-            self.spend(length)
+            self.spend(2 * length)
             return container
         return self.counted(container)
 

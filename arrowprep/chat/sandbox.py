@@ -24,9 +24,9 @@ from arrowprep.errors import MaskUnavailable, TemplateForbidden
 
 __all__ = ["Compiled", "compiled"]
 
-# a megabyte of template compiles for ten seconds and more; the largest known has 17,000 characters
-MAX_SOURCE = 120_000
-MAX_TOKENS = 30_000
+# Compiling takes up to a second within these. The largest known has 17,000 characters, 2,400 tokens.
+MAX_SOURCE = 100_000
+MAX_TOKENS = 12_000
 MAX_NESTING = 100
 
 _PUBLIC_OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - FORMATS

@@ -97,14 +97,17 @@ class ChatTemplate:
         ("raise_exception"), failed ("undefined", "python_in_template", "template"),
         was stopped ("security", "limit"), or could not be continued.
         """
-        chat = normalized(messages)
-        given = {
-            "tools": plain(tool_schemas(tools)),
-            "documents": plain(_checked_documents(documents)),
-            "add_generation_prompt": add_generation_prompt,
-            **self.special_tokens,
-            **plain(variables),
-        }
+        try:
+            chat = normalized(messages)
+            given = {
+                "tools": plain(tool_schemas(tools)),
+                "documents": plain(_checked_documents(documents)),
+                "add_generation_prompt": add_generation_prompt,
+                **self.special_tokens,
+                **plain(variables),
+            }
+        except RecursionError as error:
+            raise ChatError("the conversation or its tools contain themselves, or nest too deeply") from error
         if continue_final_message:
             if add_generation_prompt:
                 raise TemplateError(
