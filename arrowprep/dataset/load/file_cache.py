@@ -1,7 +1,7 @@
 """Converted files in the cache: found by the source's stat, named by its content.
 
     stats/<stat>        the content digest of a file with this device, inode, size, mtime and ctime
-    files/<key>/        Arrow parts of one source, and entry.json, which says what is whole
+    converted/<key>/    Arrow parts of one source, and entry.json, which says what is whole
 
 A touched file is hashed again and finds its entry by content; an edited one is
 seen even where the mtime was set back, for the ctime cannot be.
@@ -60,7 +60,7 @@ class FileCache:
     """Entries below one cache folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._files = folder / "files"
+        self._converted = folder / "converted"
         self._stats = folder / "stats"
 
     def digest(self, path: Path) -> str:
@@ -85,7 +85,7 @@ class FileCache:
 
     def find(self, key: str) -> Entry | None:
         """The entry of this name; None where it is absent or no longer whole."""
-        folder = self._files / key
+        folder = self._converted / key
         try:
             facts = json.loads((folder / "entry.json").read_text())
             parts = tuple(folder / name for name in facts["parts"])
@@ -98,8 +98,8 @@ class FileCache:
     @contextmanager
     def workplace(self) -> Iterator[Path]:
         """A new folder beside the entries, removed afterwards unless it was published."""
-        folder = self._files / f".{os.getpid()}-{secrets.token_hex(4)}.tmp"
-        with ipc.telling_folder(self._files):
+        folder = self._converted / f".{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        with ipc.telling_folder(self._converted):
             folder.mkdir(parents=True)
         try:
             yield folder
@@ -116,12 +116,12 @@ class FileCache:
             "rows": rows,
             **note,
         }
-        with ipc.telling_folder(self._files):
+        with ipc.telling_folder(self._converted):
             (folder / "entry.json").write_text(json.dumps(facts))
             if self.find(key) is None:
-                shutil.rmtree(self._files / key, ignore_errors=True)  # a broken one
+                shutil.rmtree(self._converted / key, ignore_errors=True)  # a broken one
                 try:
-                    folder.rename(self._files / key)
+                    folder.rename(self._converted / key)
                 except OSError:
                     if self.find(key) is None:
                         raise
