@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 def encode(backend: Tokenizer, inputs: Inputs, request: Request) -> BatchEncoding:
     """What a call gives, as tensors where they were asked for."""
-    batch = to_batch(inputs, request, columns_of(backend, inputs, request))
+    columns = columns_of(backend, inputs, request)
+    if request.bos is not None and backend.num_special_tokens_to_add(False):
+        _warn_if_bos_is_twice(columns, request.bos)
+    batch = to_batch(inputs, request, columns)
     return batch.convert_to_tensors(request.tensors)
 
 
@@ -84,4 +87,21 @@ def _warn_if_too_long(ids: pa.ListArray, limit: int | None) -> None:
             f"a text has more tokens than the model's {limit}; truncation=True cuts it",
             ArrowprepWarning,
             stacklevel=6,
+        )
+
+
+def _warn_if_bos_is_twice(columns: Columns, bos: int) -> None:
+    """A chat template writes bos itself: encoding its text again with special tokens makes two."""
+    ids, mask = (column.flatten().to_numpy() for column in (columns.ids, columns.attention_mask))
+    lengths = ragged.row_lengths(columns.ids)
+    attended = np.flatnonzero(mask)  # not the padding, whose id may be bos too
+    rows = np.repeat(np.arange(len(lengths)), lengths)[attended]
+    first = attended[np.flatnonzero(np.diff(rows, prepend=-1))]
+    first = first[first + 1 < len(ids)]
+    if np.any((ids[first] == bos) & (ids[first + 1] == bos) & (mask[first + 1] == 1)):
+        warnings.warn(
+            "a text begins with the bos token and another one was put before it;"
+            " pass add_special_tokens=False for text that a chat template wrote",
+            ArrowprepWarning,
+            stacklevel=5,
         )

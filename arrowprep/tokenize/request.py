@@ -29,6 +29,7 @@ class Defaults(Protocol):
     pad_token_id: Any
     pad_token_type_id: int
     split_special_tokens: bool
+    bos_token_id: Any
 
 
 def padding_strategy(padding: bool | str) -> str:
@@ -144,6 +145,7 @@ class Request:
     words: the texts are lists of words
     tensors: the kind of tensors to make; None leaves Arrow columns
     warn_beyond: a row of more tokens is worth a warning; None where the caller gave a length
+    bos: a row that has this id twice at its start is worth one too; None where no special tokens are added
     """
 
     truncation: Truncation | None
@@ -159,6 +161,7 @@ class Request:
     length: bool
     tensors: str | None
     warn_beyond: int | None
+    bos: int | None
 
 
 def read_request(
@@ -199,6 +202,7 @@ def read_request(
         offsets=return_offsets_mapping,
         length=return_length,
         tensors=None if return_tensors is None else check_kind(return_tensors),
+        bos=tokenizer.bos_token_id if add_special_tokens and known.get("verbose", True) else None,
         warn_beyond=model_limit(tokenizer)
         if known.get("max_length") is None and known.get("verbose", True)
         else None,

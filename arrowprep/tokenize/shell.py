@@ -23,6 +23,16 @@ from arrowprep.tokenize.vocabulary import Vocabulary
 
 Self = TypeVar("Self", bound="PreTrainedTokenizer")
 
+# arguments about downloading and about running a repository's code: neither happens here
+HUB_ARGUMENTS = {
+    "cache_dir",
+    "force_download",
+    "local_files_only",
+    "proxies",
+    "token",
+    "trust_remote_code",
+    "use_fast",
+}
 NO_LIMIT = int(1e30)  # model_max_length of a tokenizer that says none
 
 
@@ -369,12 +379,18 @@ class PreTrainedTokenizer(Vocabulary):
         return True
 
     @classmethod
-    def from_pretrained(cls: type[Self], path: str | Path, **overrides: Any) -> Self:
+    def from_pretrained(
+        cls: type[Self], path: str | Path, *, revision: str = "main", **overrides: Any
+    ) -> Self:
         """Load a folder with a tokenizer.json, or that file; keyword arguments win over its configs.
+
+        "org/name" is looked for where the hub's own tools keep what they downloaded
+        (at `revision`); what those tools alone understand, such as `token`, is ignored.
 
         Raises MissingFile, UnknownFileType or BadTokenizerFile, which say what was looked for.
         """
-        folder = huggingface.read(path)
+        folder = huggingface.read(path, revision)
+        overrides = {name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS}
         try:
             pipeline = Tokenizer.from_buffer(folder.pipeline)
         except TokenizerError as error:

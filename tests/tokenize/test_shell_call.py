@@ -232,6 +232,23 @@ class TestWhatIsReturned:
         with pytest.warns(ArrowprepWarning, match="no argument truncate"):
             tok("hello", truncate=True)
 
+    def test_a_bos_that_the_text_has_already_is_said(self, tok: PreTrainedTokenizer) -> None:
+        for padding in ({}, {"padding": True}, {"padding": True, "padding_side": "left"}):
+            with pytest.warns(ArrowprepWarning, match="add_special_tokens=False"):
+                tok(["hello", "<bos>hello world"], **padding)
+        assert tok("<bos>hello", add_special_tokens=False)["input_ids"] == [BOS, HELLO]
+        assert tok(["<eos>", "", "hello<bos><bos>"])["input_ids"][1] == [BOS, EOS]
+        tok.pad_token = "<bos>"
+        assert tok(["", "hello"], padding=True, padding_side="left")["input_ids"][0] == [BOS, BOS, EOS]
+
+    @pytest.mark.parametrize(
+        "options", [{"padding": True, "max_length": 3}, {"truncate": True}, {"text_pair": "hello" * 50}]
+    )
+    def test_a_warning_points_at_the_call(self, tok: PreTrainedTokenizer, options: dict[str, Any]) -> None:
+        with pytest.warns(ArrowprepWarning) as caught:
+            tok("<bos>hello", **options)
+        assert {warning.filename for warning in caught} == {__file__}
+
     def test_encode_gives_ids_alone(self, tok: PreTrainedTokenizer) -> None:
         assert tok.encode("hello") == [BOS, HELLO, EOS]
         assert tok.encode("hello", add_special_tokens=False) == [HELLO]

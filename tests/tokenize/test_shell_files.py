@@ -96,9 +96,35 @@ class TestReading:
         assert tok.chat_template == {"default": "a", "tool_use": "b"}
 
 
+class TestHub:
+    @pytest.fixture
+    def hub(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+        repository = tmp_path / "hub" / "models--org--name"
+        write_folder(repository / "snapshots" / "abc123")
+        write(repository / "refs" / "main", "abc123")
+        return repository
+
+    def test_what_its_tools_downloaded_is_found_by_name(self, hub: Path) -> None:
+        tok = arrowprep.AutoTokenizer.from_pretrained(
+            "org/name", use_fast=True, token="secret", cache_dir="x"
+        )
+        assert tok.encode("hello") == [268, 259, 269]
+        assert tok.name_or_path == "org/name"
+        assert "token" not in tok.init_kwargs
+        assert load_tokenizer("org/name", revision="abc123").fingerprint == tok.fingerprint
+
+    @pytest.mark.parametrize("name", ["org/other", "../hub/models--org--name", "org/name/more"])
+    def test_what_they_did_not_is_missing(self, hub: Path, name: str) -> None:
+        with pytest.raises(MissingFile):
+            load_tokenizer(name)
+        with pytest.raises(MissingFile):
+            load_tokenizer("org/name", revision="v2")
+
+
 class TestWhatCannotBeRead:
     def test_a_path_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(MissingFile, match=r"nope.*tokenizer\.json.*nothing is downloaded"):
+        with pytest.raises(MissingFile, match=r"nope.*tokenizer\.json.*Nothing is downloaded.*hf download"):
             load_tokenizer(tmp_path / "org" / "nope")
         with pytest.raises(FileNotFoundError):
             load_tokenizer("org/name")

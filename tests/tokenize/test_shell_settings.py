@@ -224,6 +224,19 @@ class TestTheObject:
         assert bare.mask_token_id == 272
         assert bare.model_max_length > 10**20
 
+    def test_a_subclass_builds_its_own_pipeline(self, tok: PreTrainedTokenizer) -> None:
+        class Lower(PreTrainedTokenizer):
+            model = type(tok.backend_tokenizer.model)
+
+            def __init__(self, unk_token: str = "<unk>", **settings: object) -> None:
+                self._tokenizer = copy.deepcopy(tok.backend_tokenizer)
+                super().__init__(unk_token=unk_token, **settings)
+
+        lower = Lower(pad_token="<pad>")
+        assert lower.encode("hello") == [268, 259, 269]
+        assert (lower.unk_token_id, "<unk>" in tok.get_vocab()) == (272, False)
+        assert "Lower(" in repr(lower)
+
     def test_a_subclass_has_defaults_and_methods_of_its_own(self, tok: PreTrainedTokenizer) -> None:
         class Left(PreTrainedTokenizer):
             padding_side = "left"

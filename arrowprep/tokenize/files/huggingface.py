@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from arrowprep.errors import BadTokenizerFile, MissingFile, UnknownFileType
+from arrowprep.tokenize.files import hub_cache
 from arrowprep.tokenize.special_tokens import STANDARD
 
 if TYPE_CHECKING:
@@ -59,19 +60,22 @@ class TokenizerFolder:
     added: dict[int, AddedToken] = field(default_factory=dict)
 
 
-def read(path: str | Path) -> TokenizerFolder:
-    """Read a folder, or a tokenizer.json alone.
+def read(path: str | Path, revision: str = "main") -> TokenizerFolder:
+    """Read a folder, a tokenizer.json alone, or "org/name" from what the hub's tools downloaded.
 
     Raises MissingFile, which says what was looked for, and BadTokenizerFile or
     UnknownFileType for files that are something else.
     """
-    path = Path(path).expanduser()
+    name, path = str(path), Path(path).expanduser()
+    if not path.exists():
+        path = hub_cache.find(name, revision) or path
     if path.is_file():
         return TokenizerFolder(path, _unpack(path))
     if not path.is_dir():
         raise MissingFile(
-            f"{path} does not exist; a tokenizer is a folder with {TOKENIZER}, or that file,"
-            " and nothing is downloaded",
+            f"{path} does not exist: a tokenizer is a folder with {TOKENIZER}, or that file."
+            f" Nothing is downloaded, and {hub_cache.cache_folder()} does not have it either;"
+            f" `hf download {name} --local-dir FOLDER` gets the files of a hub repository",
             path=str(path),
         )
     file = _find_pipeline(path)
