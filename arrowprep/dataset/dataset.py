@@ -155,12 +155,8 @@ class Dataset(Exports):
     @property
     def format(self) -> dict[str, Any]:
         """What `set_format` set."""
-        return {
-            "type": None if self._format.name == "python" else self._format.name,
-            "format_kwargs": dict(self._format.options),
-            "columns": self.column_names if self._format.columns is None else list(self._format.columns),
-            "output_all_columns": self._format.output_all_columns,
-        }
+        known = self._format.saved() or {"type": self._format.name}
+        return {**known, "columns": list(self._format.columns or self.column_names)}
 
     def __repr__(self) -> str:
         width = max((len(name) for name in self.column_names), default=0)

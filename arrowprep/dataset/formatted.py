@@ -37,6 +37,17 @@ class FormatSpec:
         """What decides how rows look."""
         return self.name, self.columns, self.output_all_columns, dict(self.options), self.transform
 
+    def saved(self) -> dict[str, Any]:
+        """As a saved dataset keeps it; a transform is code, and is not kept."""
+        if self.transform is not None:
+            return {}
+        return {
+            "type": None if self.name == "python" else self.name,
+            "columns": None if self.columns is None else list(self.columns),
+            "format_kwargs": dict(self.options),
+            "output_all_columns": self.output_all_columns,
+        }
+
     @cached_property
     def format(self) -> Format:
         return formats.make(self.name if self.transform is None else "python", **self.options)

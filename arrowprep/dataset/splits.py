@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from arrowprep.dataset.dataset import Dataset
@@ -115,3 +117,19 @@ class DatasetDict(dict[str, Dataset]):
 
     def reset_format(self) -> None:
         self.set_format()
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def save_to_disk(
+        self,
+        dataset_dict_path: str | os.PathLike[str],
+        max_shard_size: str | int | None = None,
+        num_shards: Mapping[str, int] | None = None,
+    ) -> None:
+        """Write a folder a split; `load_from_disk` here and in `datasets` reads it."""
+        from arrowprep.dataset.save.hf_disk import save_splits
+
+        for name, dataset in self.items():
+            shards = None if num_shards is None else num_shards[name]
+            dataset.save_to_disk(Path(dataset_dict_path) / name, max_shard_size, shards)
+        save_splits(dataset_dict_path, self)

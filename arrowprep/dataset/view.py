@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Rows, Span, compose
-from arrowprep.dataset.storage.backing import Backing
+from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.widen import cast
 from arrowprep.errors import ColumnNotFound, LengthMismatch
 
@@ -107,6 +107,15 @@ class View:
     def portable(self) -> View:
         """The same view over backings that another process can map."""
         return replace(self, sources=tuple(Source(s.backing.portable(), s.rows) for s in self.sources))
+
+    def in_memory(self) -> View:
+        """The same view over this process's own memory."""
+        copied = Memory(own_copy(self.read(Span(0, self.num_rows))))
+        return replace(
+            self,
+            sources=(Source(copied, Span(0, self.num_rows)),),
+            columns={n: Place(0, n) for n in self.columns},
+        )
 
     def select(self, rows: Rows, fingerprint: str) -> View:
         """These logical rows; no data is touched."""

@@ -91,14 +91,16 @@ def test_an_error_names_the_rows_and_carries_the_workers_traceback(ds, own_cache
     with pytest.raises(MapError, match="fail_at_73 failed on row 73: ZeroDivisionError") as caught:
         ds.map(fail_at_73, num_proc=2)
     assert caught.value.start == 73
-    notes = "".join(getattr(caught.value, "__notes__", [])) + repr(caught.value.__cause__)
-    assert "in fail_at_73" in notes
+    link = caught.value
+    while link.__cause__ is not None:
+        link = link.__cause__
+    assert "in fail_at_73" in str(link)
     assert list((own_cache / "results").glob("*.tmp")) == []
     assert list((own_cache / "results").glob(".*")) == []
 
 
 def test_nothing_returned_by_some_batches_only_is_refused(ds):
-    with pytest.raises(BadResult, match="nothing"):
+    with pytest.raises(BadResult, match="None"):
         ds.map(lambda b: {"m": b["n"]} if b["n"][0] else None, batched=True, batch_size=10, num_proc=2)
 
 

@@ -64,7 +64,10 @@ def test_a_failed_map_goes_on_whatever_the_processes(ds, steps, first, then):
     (steps.folder / "fail").unlink()
     out = ds.map(steps, num_proc=then, **options)
     assert out["n"][:] == EXPECTED
-    assert sorted(before + steps.seen()) == list(range(0, 100, 10))  # each batch once
+    after = steps.seen()
+    assert {*before, *after} == set(range(0, 100, 10))
+    # a batch that another worker was at when one failed may be done again, no more
+    assert len(before) + len(after) <= 10 + (first or 1) - 1
     ds.map(steps, **options)
     assert steps.seen() == []
 

@@ -122,6 +122,14 @@ def gather(numbers: RowArray, stops: Sequence[int], take: Callable[[int, RowArra
     return whole.combine_chunks().take(pa.array(back))
 
 
+def own_copy(table: pa.Table) -> pa.Table:
+    """The rows in this process's own memory, without the files they were mapped from."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
+
+
 _ONE_PIECE = 1 << 30  # bytes; 32-bit text offsets overflow at twice that
 
 

@@ -15,10 +15,12 @@ import xxhash
 from arrowprep.dataset.convert import Column, is_column, to_column, to_feature
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.indices import Span
 from arrowprep.dataset.verbs.lazy import LazyBatch, LazyMapping, LazyRow, Shown
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
-ROWS_AT_ONCE = 1000  # rows decoded together for a function that takes one at a time
+ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
+PIECES = 64  # so many at least, where there are the rows: slow row functions are shared out too
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class MapSpec:
     def rows_a_call(self, num_rows: int) -> int:
         """How many rows are read and shown together."""
         if not self.batched:
-            return ROWS_AT_ONCE
+            return max(1, min(ROWS_AT_ONCE, num_rows // PIECES))
         return self.batch_size if self.batch_size and self.batch_size > 0 else max(num_rows, 1)
 
 
@@ -123,19 +125,15 @@ class BatchFunction:
             yield rank
 
     def _refuse_mixed(self, results: list[Any], first: int) -> None:
-        kinds = {type(r) if not isinstance(r, Mapping) else Mapping for r in results}
-        if len(kinds) == 1 and (kinds == {Mapping} or _is_table(results[0])):
-            return
-        odd = next(
-            i for i, r in enumerate(results) if r is None or not (isinstance(r, Mapping) or _is_table(r))
-        )
-        what = "None" if results[odd] is None else f"a {type(results[odd]).__name__}"
-        raise self._bad(
-            f"returned {what} for row {first + odd}; return a dict for every row "
-            "({} leaves a row as it is; `filter` drops rows), or None for all of them",
-            first + odd,
-            first + odd + 1,
-        )
+        """One kind for all rows: mappings, or tables of one row."""
+        kind = Mapping if isinstance(results[0], Mapping) else type(results[0])
+        for row, result in enumerate(results, first):
+            if not isinstance(result, kind) or not (kind is Mapping or _is_table(result)):
+                raise self.bad(
+                    f"returned {_kind_of(result)}; return a dict for every row ({{}} leaves a row as it is; "
+                    "`filter` drops rows), or None for all of them",
+                    Span(row, row + 1),
+                )
 
     def _merged(self, results: list[Mapping[str, Any]], shown: Shown, first: int) -> Returned:
         """New and changed columns of row results; a key that a row lacks keeps its value, or is null."""
@@ -205,11 +203,10 @@ class BatchFunction:
             if name in shown.touched and column is shown.column(name) and shown.is_as_shown(name):
                 continue
             if not is_column(column):
-                raise self._bad(
-                    f"returned a {type(column).__name__} for column {name!r} of a batch; "
+                raise self.bad(
+                    f"returned {_kind_of(column)} for column {name!r} of a batch; "
                     "a batch needs a list or an array with one value a row",
-                    first,
-                    stop,
+                    Span(first, stop),
                     column=name,
                 )
             values[name] = column
@@ -234,8 +231,8 @@ class BatchFunction:
             try:
                 columns[name] = self._typed(name, column)
             except ArrowprepError as error:
-                end = stop or first + (rows or 0)
-                raise self._bad(f"on rows {first}..{end - 1}: {error}", first, end, column=name) from error
+                span = Span(first, stop or first + (rows or 0))
+                raise self.bad(f"returned values of more than one type: {error}", span, name) from error
         if rows is not None and not columns:
             return pa.table({"": pa.nulls(rows)}).select([])
         lengths = {name: len(column) for name, column in columns.items()}
@@ -257,11 +254,10 @@ class BatchFunction:
         """Tables and data frames: they stand for all columns."""
         for result in results:
             if not _is_table(result):
-                raise self._bad(
-                    f"returned a {type(result).__name__}; return a dict of columns, "
-                    "a pyarrow Table, a data frame, or None",
-                    first,
-                    stop or first + 1,
+                raise self.bad(
+                    f"returned {_kind_of(result)}; return a dict of columns, a pyarrow Table, "
+                    "a data frame, or None",
+                    Span(first, stop or first + len(results)),
                 )
         tables = [_as_table(r) for r in results]
         return Returned(pa.concat_tables(tables), frozenset(self._features), whole=True)
@@ -285,8 +281,16 @@ class BatchFunction:
                 kept=kept,
             )
 
-    def _bad(self, what: str, start: int, stop: int, column: str | None = None) -> BadResult:
-        return BadResult(f"{self.label} {what}", function=self.label, start=start, stop=stop, column=column)
+    def bad(self, what: str, rows: Span, column: str | None = None) -> BadResult:
+        """The error for what the function made of these rows."""
+        where = f"row {rows.start}" if len(rows) == 1 else f"rows {rows.start}..{rows.stop - 1}"
+        return BadResult(
+            f"{self.label} {what} ({where})",
+            function=self.label,
+            start=rows.start,
+            stop=rows.stop,
+            column=column,
+        )
 
     @contextmanager
     def _blamed(self, start: int, stop: int) -> Iterator[None]:
@@ -323,6 +327,10 @@ def label_of(function: Callable[..., Any]) -> str:
     inner = getattr(function, "function", function)  # a wrapper of ours names what it wraps
     name = getattr(inner, "__qualname__", None) or type(inner).__qualname__
     return str(name).removeprefix("<locals>.").split("<locals>.")[-1]
+
+
+def _kind_of(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def _is_table(result: Any) -> bool:

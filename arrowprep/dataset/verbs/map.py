@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,14 +16,14 @@ from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.indices import Span
-from arrowprep.dataset.storage.backing import Backing, Memory
+from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.storage.cache import Cache, Entry
 from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartWriter
-from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, random_state_kept
+from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, label_of, random_state_kept
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import cast_table
-from arrowprep.errors import ArrowprepWarning, BadResult, CannotTravel
+from arrowprep.errors import ArrowprepWarning, BadResult, CannotTravel, TypeConflict
 
 VERSION = 1  # of the meaning of map: another number is another name for every result
 TASKS_A_WORKER = 8
@@ -77,7 +77,7 @@ def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
             entry = entry or _compute(view, spec, name, options)
     if entry is None:  # the function returned nothing, it was called for what it does
         return view
-    backing: Backing = Memory(_copied(entry)) if options.keep_in_memory else entry.backing
+    backing: Backing = _own(entry.backing) if options.keep_in_memory else entry.backing
     return _result(view, spec, backing, entry, name)
 
 
@@ -123,6 +123,7 @@ class _MapWorker:
         self._view, self._spec, self._rank = view, spec, rank
         self._apply = BatchFunction(spec, view.features, name)
         self._writer = PartWriter(stem.with_name(f"{stem.name}-{rank or 0}"))
+        self._layouts: dict[_Layout | None, Span] = {}  # and the first rows that came in each
         self._new: dict[str, None] = {}  # columns that some batch made or changed, in order
 
     def work(self, task: _Task, report: Callable[[int], None]) -> set[_Layout | None]:
@@ -138,12 +139,22 @@ class _MapWorker:
         return layouts
 
     def _append(self, returned: Returned, parent: pa.Table, span: Span) -> _Layout | None:
-        if returned.table is None:
+        layout = None
+        if returned.table is not None:
+            layout = _Layout(returned.gone.union(self._spec.remove_columns), returned.whole)
+        if layout not in self._layouts:
+            self._layouts[layout] = span
+            _agreed(self._layouts, self._apply.label)
+        if returned.table is None or layout is None:
             return None
-        layout = _Layout(returned.gone.union(self._spec.remove_columns), returned.whole)
         table = self._with_all_new(returned.table, parent, layout)
         if table.column_names:
-            self._writer.append(table, span, layout.note(self._view, table.column_names))
+            try:
+                self._writer.append(table, span, layout.note(self._view, table.column_names))
+            except TypeConflict as error:
+                raise self._apply.bad(
+                    f"returned values that do not fit earlier ones: {error}", span
+                ) from error
         return layout
 
     def _with_all_new(self, table: pa.Table, parent: pa.Table, layout: _Layout) -> pa.Table:
@@ -176,7 +187,7 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry
     with progress.bar(view.num_rows, options.desc, show=options.show_progress) as bar:
         bar.advance(view.num_rows - sum(map(len, missing)))
         outcome = _run(executor, view, spec, name, options.cache.stem(name), tasks, bar.advance)
-    layout = _agreed(layouts.union(*outcome.results))
+    layout = _agreed(layouts.union(*outcome.results), label_of(spec.function))
     if layout is None:
         return None
     parts += [part for finished in outcome.finished for part in finished]
@@ -216,19 +227,33 @@ def _plan(missing: Sequence[Span], batch_size: int, num_proc: int) -> list[_Task
     ]
 
 
-def _agreed(layouts: set[_Layout | None]) -> _Layout | None:
-    """The one layout of all batches."""
+def _agreed(layouts: Collection[_Layout | None], label: str) -> _Layout | None:
+    """The one layout of all batches, which may be a dict with the first rows of each."""
     if len(layouts) == 1:
         return next(iter(layouts))
-    shown = " and ".join(
-        "nothing"
-        if layout is None
-        else "whole tables"
-        if layout.whole
-        else f"rows without {', '.join(sorted(layout.gone)) or 'removals'}"
-        for layout in layouts
+    rows = layouts if isinstance(layouts, Mapping) else {}
+    shown = " but ".join(_described(layout, rows.get(layout)) for layout in layouts)
+    raise BadResult(
+        f"{label} returned {shown}; it must return one kind for all rows "
+        "({} leaves a row as it is; `filter` drops rows; None for all means that nothing is to be kept)",
+        function=label,
     )
-    raise BadResult(f"the function returned {shown} for different batches; it must return one kind for all")
+
+
+def _described(layout: _Layout | None, span: Span | None) -> str:
+    rows = (
+        ""
+        if span is None
+        else f" for row {span.start}"
+        if len(span) == 1
+        else f" for rows {span.start}..{span.stop - 1}"
+    )
+    if layout is None:
+        return f"None{rows}"
+    if layout.whole:
+        return f"whole tables{rows}"
+    gone = f" without {', '.join(map(repr, sorted(layout.gone)))}" if layout.gone else ""
+    return f"values{gone}{rows}"
 
 
 def _completed(view: View, table: pa.Table, span: Span, schema: pa.Schema) -> pa.Table:
@@ -276,11 +301,5 @@ def _of_nothing(view: View, spec: MapSpec, name: str) -> View:
     return result.beside(empty, name) if new else result
 
 
-def _copied(entry: Entry) -> pa.Table:
-    """The entry's rows in this process's own memory."""
-    sink = pa.BufferOutputStream()
-    batches = entry.backing.chunks.batches
-    with pa.ipc.new_stream(sink, entry.backing.schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return pa.ipc.open_stream(sink.getvalue()).read_all()
+def _own(backing: Backing) -> Memory:
+    return Memory(own_copy(backing.read(Span(0, backing.num_rows), backing.schema.names)))

@@ -1,0 +1,112 @@
+"""Rows out of a dataset: to Python, to data frames, to files, to a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from arrowprep import progress
+from arrowprep.dataset import formats
+from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.indices import Span
+from arrowprep.dataset.view import View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
+
+_ROWS_AT_ONCE = 10_000
+
+
+class Exports:
+    """The methods of a Dataset that write or convert its rows, in their order."""
+
+    _view: View
+    _format: FormatSpec
+    _split: str | None
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns of Python objects."""
+        columns: dict[str, list[Any]] = formats.make("python").batch(self._whole(), self._view.features)
+        return columns
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Rows of Python objects."""
+        columns = self.to_dict()
+        if not columns:
+            return [{} for _ in range(self._view.num_rows)]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_pandas(
+        self, batch_size: int | None = None, batched: bool = False
+    ) -> pd.DataFrame | Iterator[pd.DataFrame]:
+        """A pandas data frame, or a generator of them where `batched`."""
+        pandas = formats.make("pandas")
+        if batched:
+            tables = self._view.batches(batch_size or _ROWS_AT_ONCE)
+            return (pandas.batch(table, self._view.features) for table in tables)
+        frame: pd.DataFrame = pandas.batch(self._whole(), self._view.features)
+        return frame
+
+    def to_json(
+        self, path_or_buf: Target, batch_size: int | None = None, *, lines: bool | None = None, **options: Any
+    ) -> int:
+        """Write JSON Lines, or with lines=False one array; returns the bytes written.
+
+        options: orient, force_ascii, indent, compression (by default from the suffix)
+        """
+        from arrowprep.dataset.save.json import write_json
+
+        return write_json(self._shown("Writing JSON", batch_size), path_or_buf, lines=lines, **options)
+
+    def to_csv(self, path_or_buf: Target, batch_size: int | None = None, **options: Any) -> int:
+        """Write CSV; returns the bytes written. options: sep, header, na_rep, quoting, compression."""
+        from arrowprep.dataset.save.csv import write_csv
+
+        batches = self._shown("Writing CSV", batch_size)
+        return write_csv(batches, path_or_buf, schema=self._view.schema, **options)
+
+    def to_parquet(self, path_or_buf: Target, batch_size: int | None = None, **options: Any) -> int:
+        """Write Parquet, snappy by default; returns the bytes of the rows. options: of ParquetWriter."""
+        from arrowprep.dataset.save.parquet import write_parquet
+
+        batches = self._shown("Writing Parquet", batch_size)
+        return write_parquet(batches, path_or_buf, schema=self._view.schema, batch_size=batch_size, **options)
+
+    def save_to_disk(
+        self,
+        dataset_path: str | os.PathLike[str],
+        max_shard_size: str | int | None = None,
+        num_shards: int | None = None,
+    ) -> None:
+        """Write a folder that holds all rows in their order; `load_from_disk` here and in `datasets` reads it.
+
+        max_shard_size: of a file, 500 MB by default
+        """
+        from arrowprep.dataset.save.hf_disk import save_hf_disk
+
+        save_hf_disk(
+            self._shown("Saving", None),
+            dataset_path,
+            features=self._view.features,
+            fingerprint=self._view.fingerprint,
+            num_rows=self._view.num_rows,
+            max_shard_size=max_shard_size,
+            num_shards=num_shards,
+            split=self._split,
+            format=self._format.saved(),
+        )
+
+    def _whole(self) -> pa.Table:
+        return self._view.read(Span(0, self._view.num_rows))
+
+    def _shown(self, desc: str, batch_size: int | None) -> Iterator[pa.Table]:
+        """All rows batch by batch, under a bar."""
+        with progress.bar(self._view.num_rows, desc) as bar:
+            for table in self._view.batches(batch_size or _ROWS_AT_ONCE):
+                yield table
+                bar.advance(table.num_rows)

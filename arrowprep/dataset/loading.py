@@ -1,0 +1,108 @@
+"""load_local: files to datasets; and the way back from a folder that save_to_disk wrote."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from arrowprep import config
+from arrowprep.dataset.dataset import Dataset, concatenate_datasets
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.load import discover
+from arrowprep.dataset.load.convert import convert
+from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
+from arrowprep.dataset.load.split_expressions import rows_of_expression
+from arrowprep.dataset.splits import DatasetDict
+from arrowprep.dataset.storage.backing import Files
+from arrowprep.dataset.view import View
+
+Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def load_local(
+    path: Paths | Mapping[str, Paths],
+    *,
+    split: str | None = None,
+    features: Features | Mapping[str, Any] | None = None,
+    columns: Sequence[str] | None = None,
+    num_proc: int | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    keep_in_memory: bool = False,
+    **reader_options: Any,
+) -> Dataset | DatasetDict:
+    """Files as a memory-mapped dataset: one split as a Dataset, several as a DatasetDict.
+
+    path: a file, a list, a glob, a folder (splits from file and folder names), or {split: files}.
+        JSON Lines, JSON, CSV, TSV, Parquet, Arrow and text, also compressed (.gz .bz2 .xz .zst);
+        a folder of `save_to_disk` too
+    split: one of the splits, or an expression: "train[:10%]", "train[100:200]", "train+test"
+    features: the types of all columns; otherwise they are decided from the whole data
+    columns: the only ones to load
+    num_proc: accepted for long conversions; the readers use all cores as it is
+    cache_dir: where converted files and results of `map` live; ARROWPREP_CACHE by default
+    keep_in_memory: hold the rows in memory instead of mapping them
+    reader_options: of the format's reader; `reader=` names the format where the suffix does not tell it
+
+    Files are converted to Arrow once; they are found again by their stat and named by
+    their content. Raises FileError, with file and line, for what cannot be read.
+    """
+    folder = Path(cache_dir or config.settings().cache_dir).expanduser()
+    if discover.kind(path) == "hf_disk":
+        assert isinstance(path, str | os.PathLike)
+        return _picked(_saved(Path(path), keep_in_memory), split)
+    reader = reader_options.pop("reader", None)
+    splits = DatasetDict()
+    for name, files in discover.discover(path, reader=reader).items():
+        loaded = convert(
+            files,
+            cache_dir=folder / "files",
+            features=None if features is None else Features(features),
+            columns=columns,
+            num_proc=num_proc,
+            reader=reader,
+            options=reader_options,
+        )
+        view = View.over(Files(loaded.parts), loaded.fingerprint)
+        view = view.keep(loaded.schema.names, loaded.fingerprint)
+        view = view.retyped(Features.from_arrow_schema(loaded.schema))
+        splits[name] = Dataset._over(
+            view.in_memory() if keep_in_memory else view,
+            split=name,
+            cache_dir=None if cache_dir is None else folder,
+        )
+    return _picked(splits, split)
+
+
+def load_from_disk(
+    dataset_path: str | os.PathLike[str], keep_in_memory: bool = False
+) -> Dataset | DatasetDict:
+    """What `save_to_disk` wrote, here or in `datasets`: mapped where it lies."""
+    found = _saved(Path(dataset_path), keep_in_memory)
+    return found if saved_splits(dataset_path) is not None else found["train"]
+
+
+def _saved(folder: Path, keep_in_memory: bool) -> DatasetDict:
+    splits = saved_splits(folder) or {"train": folder}
+    return DatasetDict({name: _saved_one(path, keep_in_memory) for name, path in splits.items()})
+
+
+def _saved_one(folder: Path, keep_in_memory: bool) -> Dataset:
+    saved = read_hf_disk(folder)
+    view = View.over(Files(saved.parts), saved.fingerprint, saved.features)
+    dataset = Dataset._over(view.in_memory() if keep_in_memory else view, split=saved.split)
+    shown = saved.format
+    dataset.set_format(shown["type"], shown["columns"], shown["output_all_columns"], **shown["format_kwargs"])
+    return dataset
+
+
+def _picked(splits: DatasetDict, expression: str | None) -> Dataset | DatasetDict:
+    """The one split there is, all of several, or what an expression picks."""
+    if expression is None:
+        return next(iter(splits.values())) if len(splits) == 1 else splits
+    parts = [
+        splits[name].select(range(start, stop))
+        for name, start, stop in rows_of_expression(expression, splits.num_rows)
+    ]
+    return parts[0] if len(parts) == 1 else concatenate_datasets(parts, split=expression)
