@@ -24,6 +24,7 @@ ROWS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "fixed binary": (pa.binary(2), [b"ab", None, b"cd", b"ef", b"\0\0"]),
     "list": (pa.list_(pa.int64()), [[1], None, [], [2, None], [3]]),
     "large list": (pa.large_list(pa.string()), [["a"], None, [], ["b", None], ["c"]]),
+    "list view": (pa.list_view(pa.int64()), [[1], None, [], [2, None], [3]]),
     "fixed list": (pa.list_(pa.int8(), 2), [[1, 2], None, [3, 4], [5, None], [6, 7]]),
     "struct": (pa.struct({"a": pa.int8(), "b": pa.string()}),
                [{"a": 1, "b": "x"}, None, {"a": None, "b": "y"}, {"a": 2, "b": None}, {"a": 3, "b": ""}]),

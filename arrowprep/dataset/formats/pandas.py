@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.types as pat
 
 from arrowprep.dataset.feature_kinds import needs_decoding
-from arrowprep.dataset.formats.lists import to_list
+from arrowprep.dataset.formats.numpy import plain_layout
+from arrowprep.dataset.formats.python import to_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,10 +42,9 @@ class PandasFormat:
 
     def batch(self, table: pa.Table, features: Mapping[str, Any]) -> pd.DataFrame:
         for at, field in enumerate(table.schema):
-            if pat.is_dictionary(field.type) and pat.is_nested(field.type.value_type):
-                # pandas has no categories that are lists
-                plain = [chunk.dictionary_decode() for chunk in table.column(at).chunks]
-                table = table.set_column(at, field.name, pa.chunked_array(plain, field.type.value_type))
+            if _is_foreign(field.type):
+                plain = [plain_layout(chunk) for chunk in table.column(at).chunks]
+                table = table.set_column(at, field.name, pa.chunked_array(plain or [[]]))
         # metadata of another frame (its index) would decide how this one looks
         frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas(integer_object_nulls=True)
         for at, name in enumerate(table.column_names):
@@ -52,3 +52,10 @@ class PandasFormat:
                 values = to_list(table.column(at), features[name])
                 frame[name] = self._pandas.Series(values, index=frame.index, dtype=object)
         return frame
+
+
+def _is_foreign(kind: pa.DataType) -> bool:
+    """Whether pandas has no counterpart: categories that are lists, and list views, which come out wrong."""
+    if pat.is_dictionary(kind):
+        return bool(pat.is_nested(kind.value_type))
+    return str(kind).startswith(("list_view", "large_list_view"))

@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from arrowprep.dataset.formats.lists import to_list
+from arrowprep.dataset.feature_kinds import decode, needs_decoding
 
 
 class PythonFormat:
     """A row is a dict, a batch a dict of lists, null is None.
 
-    A label stays its number, Json is the value that was written, a timestamp a datetime.
+    A label stays its number, Json is the value that was written, a timestamp a datetime. Converting the flat
+    values of a list column and cutting them into rows was tried: slower than `to_pylist` of pyarrow 26.
     """
 
     name: ClassVar[str] = "python"
@@ -28,3 +29,11 @@ class PythonFormat:
     def batch(self, table: pa.Table, features: Mapping[str, Any]) -> dict[str, Any]:
         names = table.column_names
         return {name: to_list(table.column(at), features.get(name)) for at, name in enumerate(names)}
+
+
+def to_list(column: pa.ChunkedArray | pa.Array, feature: Any) -> list[Any]:
+    """The rows as Python objects, shown as the feature says; None: nothing is known of it."""
+    rows: list[Any] = column.to_pylist()
+    if feature is not None and needs_decoding(feature):
+        return [decode(feature, row) for row in rows]
+    return rows

@@ -60,6 +60,7 @@ COLUMNS: dict[str, pa.Array] = {
     "struct and null": pa.array([{"a": 1, "b": ["x"]}, None, {"a": 2, "b": []}]),
     "empty struct": pa.array([{}, None, {}], pa.struct([])),
     "lists of structs": pa.array([[{"r": "x", "n": [1]}], [], [{"r": "a", "n": []}, {"r": None, "n": None}]]),
+    "list view": pa.array([[1], None, [2, 3]], pa.list_view(pa.int64())),
     "map": pa.array([[("a", 1)], None, [("b", 2), ("c", None)]], pa.map_(pa.string(), pa.int64())),
 }  # fmt: skip
 
