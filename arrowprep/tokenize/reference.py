@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable
+from itertools import accumulate, chain
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from arrowprep.errors import NotText, TokenizerError
@@ -39,8 +41,8 @@ class WordCache(dict[str, V], Generic[V]):
     def __missing__(self, piece: str) -> V:
         value = self._compute(piece)
         if self._limit and len(piece) <= LONGEST_CACHED:
-            # a str of 50 bytes and its letters, the tuple, its share of the table
-            self._size += 250 + 4 * len(piece) + 16 * len(piece)
+            # the str, a tuple or six of them, and their share of the table: measured, rounded up
+            self._size += 400 + 40 * len(piece)
             if self._size > self._limit:
                 self.clear()
                 self._size = 0
@@ -109,40 +111,41 @@ class ReferenceEngine:
 
     def trace(self, text: str) -> Trace:
         """Ids with where they came from."""
+        pieces, places = self._located(text)
         trace = Trace([], [], [], [], [])
         word = 0
-        for stretch, id in self.pipeline.stretches(text):
-            if id is None:
-                word = self._trace_stretch(stretch, word, trace)
-                continue
-            start, end = stretch.span(0, len(stretch.text))
-            for column, value in zip(trace, (id, start, end, word, stretch.text), strict=True):
-                column.append(value)  # type: ignore[attr-defined]
-            word += 1
+        for tokens, place in zip(pieces, places, strict=True):
+            trace.ids.extend(tokens.ids)
+            trace.starts.extend(place + start for start in tokens.starts)
+            trace.ends.extend(place + end for end in tokens.ends)
+            trace.words.extend(word + number for number in tokens.words)
+            trace.values.extend(tokens.values)
+            word += tokens.num_words
         return trace
 
-    def _trace_stretch(self, stretch: Aligned, word: int, trace: Trace) -> int:
-        """Add the tokens of a stretch; returns the number of the next word."""
-        prepared = self._first.prepare(stretch) if self._first else stretch
-        ids, starts, ends, words, values = trace
-        at_start = self._knows_start and prepared.start == 0
-        changed = prepared.starts is not None
-        base = prepared.start
-        for at, piece in self._placed(prepared.text):
-            tokens = self._tokenize(piece, 0) if at_start and not at else self._tokens[piece]
-            ids += tokens.ids
-            values += tokens.values
-            if changed:
-                for start, end in zip(tokens.starts, tokens.ends, strict=True):
-                    start, end = prepared.span(at + start, at + end)
-                    starts.append(start)
-                    ends.append(end)
-            else:
-                starts += [base + at + start for start in tokens.starts]
-                ends += [base + at + end for end in tokens.ends]
-            words += [word + number for number in tokens.words]
-            word += tokens.num_words
-        return word
+    def _located(self, text: str) -> tuple[list[Tokens], list[int]]:
+        """The tokens of each piece of a text, and the place that they count from."""
+        pieces: list[Tokens] = []
+        places: list[int] = []
+        for stretch, id in self.pipeline.stretches(text):
+            if id is not None:
+                start, end = stretch.span(0, len(stretch.text))
+                pieces.append(Tokens((id,), (0,), (end - start,), (0,), (stretch.text,), 1))
+                places.append(start)
+                continue
+            prepared = self._first.prepare(stretch) if self._first else stretch
+            at, cut = self._placed(prepared.text)
+            found = list(map(self._tokens.__getitem__, cut))
+            if self._knows_start and prepared.start == 0 and cut:
+                found[0] = self._tokenize(cut[0], 0)
+            if prepared.starts is not None:
+                found = [_moved(tokens, prepared, place) for tokens, place in zip(found, at, strict=True)]
+                at = [0] * len(found)
+            elif prepared.start:
+                at = [prepared.start + place for place in at]
+            pieces += found
+            places += at
+        return pieces, places
 
     def _pieces(self, stretch: str) -> list[str]:
         """What the first pre-tokenizer cuts a stretch into."""
@@ -155,20 +158,15 @@ class ReferenceEngine:
             pieces = [prepared[start:stop] for start, stop in first.spans(prepared) if start < stop]
         return pieces
 
-    def _placed(self, prepared: str) -> Iterator[tuple[int, str]]:
-        """The same, each piece with where it begins."""
+    def _placed(self, prepared: str) -> tuple[list[int], list[str]]:
+        """The same, and where each piece begins."""
         first = self._first
         pieces = [prepared] if first is None else first.pieces(prepared)
-        if pieces is None:
-            assert first is not None
-            for start, stop in first.spans(prepared):
-                if start < stop:
-                    yield start, prepared[start:stop]
-            return
-        at = 0
-        for piece in pieces:
-            yield at, piece
-            at += len(piece)
+        if pieces is not None:
+            return list(accumulate(map(len, pieces[:-1]), initial=0)), pieces
+        assert first is not None
+        spans = [(start, stop) for start, stop in first.spans(prepared) if start < stop]
+        return [start for start, _ in spans], [prepared[start:stop] for start, stop in spans]
 
     def _tokenize(self, piece: str, start: int = 1) -> Tokens:
         """A piece of the first pre-tokenizer through all that follows.
@@ -196,20 +194,9 @@ class ReferenceEngine:
         if not any(is_text(texts.type) for is_text in TEXT_TYPES) and not pa.types.is_null(texts.type):
             raise NotText(f"texts are Arrow strings, not {texts.type}", given=str(texts.type))
         if not offsets and not words:
-            rows = self._each(texts, self.ids)
-            return Encoded(_list_array(rows, chain.from_iterable(row for row in rows if row is not None)))
-        traces = self._each(texts, self.trace)
-
-        def column(i: int) -> pa.ListArray:
-            rows = [trace and trace[i] for trace in traces]
-            return _list_array(rows, chain.from_iterable(row for row in rows if row is not None))
-
-        return Encoded(
-            ids=column(0),
-            starts=column(1) if offsets else None,
-            ends=column(2) if offsets else None,
-            words=column(3) if words else None,
-        )
+            return Encoded(_id_column(self._each(texts, self.ids)))
+        rows = self._each(texts, self._located)
+        return _located_columns(rows, offsets, words)
 
     @staticmethod
     def _each(texts: pa.Array, encode: Callable[[str], Any]) -> list[Any]:
@@ -240,12 +227,57 @@ class ReferenceEngine:
         return pipeline.decoder.decode(tokens) if pipeline.decoder else " ".join(tokens)
 
 
-def _list_array(rows: list[list[int] | None], values: Iterator[int]) -> pa.ListArray:
-    """(n,) list<int32> of rows that are lists or None."""
-    lengths = np.fromiter((0 if row is None else len(row) for row in rows), np.int64, len(rows))
-    flat = np.fromiter(values, np.int32, int(lengths.sum()))
-    whole = from_flat(flat, lengths)
-    if None not in rows:
-        return whole
+def _moved(tokens: Tokens, text: Aligned, place: int) -> Tokens:
+    """Tokens of a piece at `place` of a changed text, counted from the start of the original."""
+    spans = [text.span(place + s, place + e) for s, e in zip(tokens.starts, tokens.ends, strict=True)]
+    starts, ends = tuple(start for start, _ in spans), tuple(end for _, end in spans)
+    return tokens._replace(starts=starts, ends=ends)
+
+
+Located = tuple[list[Tokens], list[int]]
+
+
+def _located_columns(rows: list[Located | None], offsets: bool, words: bool) -> Encoded:
+    """The tokens of each row's pieces put one after the other: all steps per token are NumPy's."""
+    pieces = [tokens for row in rows if row for tokens in row[0]]
+    counts = np.fromiter((len(tokens.ids) for tokens in pieces), np.int64, len(pieces))
+    per_row = np.fromiter((len(row[0]) if row else 0 for row in rows), np.int64, len(rows))
+    pieces_before = np.cumsum(per_row) - per_row
+    tokens_before = np.concatenate([[0], np.cumsum(counts)])
+    lengths = tokens_before[pieces_before + per_row] - tokens_before[pieces_before]
+    total = int(counts.sum())
     missing = np.fromiter((row is None for row in rows), bool, len(rows))
-    return pa.ListArray.from_arrays(whole.offsets, whole.values, mask=pa.array(missing))
+
+    def flat(field: int) -> npt.NDArray[np.int32]:
+        return np.fromiter(chain.from_iterable(map(itemgetter(field), pieces)), np.int32, total)
+
+    def column(values: npt.NDArray[np.int32]) -> pa.ListArray:
+        return _rows(values, lengths, missing)
+
+    starts = ends = numbers = None
+    if offsets:
+        places = chain.from_iterable(row[1] for row in rows if row)
+        shift = np.repeat(np.fromiter(places, np.int32, len(pieces)), counts)
+        starts, ends = column(flat(1) + shift), column(flat(2) + shift)
+    if words:
+        num_words = np.fromiter((tokens.num_words for tokens in pieces), np.int32, len(pieces))
+        words_before = np.concatenate([[0], np.cumsum(num_words)])
+        first = np.repeat(words_before[pieces_before], per_row)  # the word that each row begins with
+        numbers = column(flat(3) + np.repeat(words_before[:-1] - first, counts).astype(np.int32))
+    return Encoded(column(flat(0)), starts, ends, numbers)
+
+
+def _id_column(rows: list[list[int] | None]) -> pa.ListArray:
+    lengths = np.fromiter((len(row) if row else 0 for row in rows), np.int64, len(rows))
+    flat = np.fromiter(chain.from_iterable(row for row in rows if row), np.int32, int(lengths.sum()))
+    return _rows(flat, lengths, np.fromiter((row is None for row in rows), bool, len(rows)))
+
+
+def _rows(
+    values: npt.NDArray[np.int32], lengths: npt.NDArray[np.int64], missing: npt.NDArray[np.bool_]
+) -> pa.ListArray:
+    """(n,) list<int32>, null where a row is missing."""
+    rows = from_flat(values, lengths)
+    if not missing.any():
+        return rows
+    return pa.ListArray.from_arrays(rows.offsets, rows.values, mask=pa.array(missing))
