@@ -64,12 +64,11 @@ def _column(value: Any) -> Any:
     """Arrow for what can be Arrow, a list for other sequences; the value itself otherwise."""
     if value is None or isinstance(value, (str, bytes, pa.Array)):
         return value
-    if isinstance(value, pa.ChunkedArray):
-        return value.combine_chunks()
     if hasattr(value, "__arrow_c_array__"):
         return pa.array(value)
-    if hasattr(value, "__arrow_c_stream__"):
-        return pa.chunked_array(value).combine_chunks()
+    if hasattr(value, "__arrow_c_stream__"):  # a ChunkedArray has it too
+        chunked = pa.chunked_array(value)
+        return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Sequence) and not isinstance(value, (list, tuple)):

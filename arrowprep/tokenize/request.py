@@ -69,32 +69,35 @@ def resolve(
     if max_length is not None and padding is False and truncation is None:
         truncation = True
     pad, cut = padding_strategy(padding), truncation_strategy(truncation)
-    if padding is True and max_length is not None and cut == "do_not_truncate" and verbose:
+    if verbose and padding is True and max_length is not None and cut == "do_not_truncate":
         warnings.warn(
             "max_length does nothing with padding=True and no truncation; padding='max_length' pads to it",
             ArrowprepWarning,
             stacklevel=4,
         )
-    if max_length is None:
-        max_length = model_limit(tokenizer)
-        pad = "do_not_pad" if pad == "max_length" and max_length is None else pad
-    if cut == "do_not_truncate" or max_length is None:
-        truncate = None
-    else:
+    length = model_limit(tokenizer) if max_length is None else max_length
+    if length is None:  # nothing to cut or to pad to
+        cut, pad = "do_not_truncate", "do_not_pad" if pad == "max_length" else pad
+    truncate = None
+    if length is not None and cut != "do_not_truncate":
         side = check_side("truncation_side", tokenizer.truncation_side)
-        truncate = Truncation(max_length=max_length, stride=stride, strategy=cut, direction=side)
+        truncate = Truncation(max_length=length, stride=stride, strategy=cut, direction=side)
     if pad == "do_not_pad":
         return truncate, None
-    if truncate and pad_to_multiple_of and truncate.max_length % pad_to_multiple_of:
+    if truncate and pad_to_multiple_of:
+        _check_multiple(truncate.max_length, pad_to_multiple_of)
+    fixed = length if pad == "max_length" else None
+    return truncate, pad_settings(tokenizer, fixed, pad_to_multiple_of, padding_side)
+
+
+def _check_multiple(length: int, multiple: int) -> None:
+    if length % multiple:
         raise BadArgument(
-            f"truncating to {truncate.max_length} and padding to a multiple of {pad_to_multiple_of}"
-            " contradict each other; give a max_length that is a multiple",
-            max_length=max_length,
-            pad_to_multiple_of=pad_to_multiple_of,
+            f"truncating to {length} and padding to a multiple of {multiple} contradict each other;"
+            " give a max_length that is a multiple",
+            max_length=length,
+            pad_to_multiple_of=multiple,
         )
-    return truncate, pad_settings(
-        tokenizer, max_length if pad == "max_length" else None, pad_to_multiple_of, padding_side
-    )
 
 
 def pad_settings(
@@ -119,7 +122,7 @@ def pad_settings(
 
 
 def check_side(name: str, side: str) -> Any:
-    """ "right" or "left"."""
+    """The side itself, if it is one."""
     return _one_of(name, side, SIDES)
 
 
@@ -187,14 +190,13 @@ def read_request(
         )
     truncation, padding = resolve(tokenizer, **known)
     names = tokenizer.model_input_names
+    verbose, split = known.get("verbose", True), split_special_tokens
     return Request(
         truncation=truncation,
         padding=padding,
         add_special_tokens=add_special_tokens,
         words=is_split_into_words,
-        split_special_tokens=tokenizer.split_special_tokens
-        if split_special_tokens is None
-        else split_special_tokens,
+        split_special_tokens=tokenizer.split_special_tokens if split is None else split,
         token_type_ids="token_type_ids" in names if return_token_type_ids is None else return_token_type_ids,
         attention_mask="attention_mask" in names if return_attention_mask is None else return_attention_mask,
         overflowing=return_overflowing_tokens,
@@ -202,8 +204,6 @@ def read_request(
         offsets=return_offsets_mapping,
         length=return_length,
         tensors=None if return_tensors is None else check_kind(return_tensors),
-        bos=tokenizer.bos_token_id if add_special_tokens and known.get("verbose", True) else None,
-        warn_beyond=model_limit(tokenizer)
-        if known.get("max_length") is None and known.get("verbose", True)
-        else None,
+        warn_beyond=model_limit(tokenizer) if verbose and known.get("max_length") is None else None,
+        bos=tokenizer.bos_token_id if verbose and add_special_tokens else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -359,6 +360,10 @@ class PreTrainedTokenizer(Vocabulary):
         """
         return fingerprint_of(self)
 
+    def __copy__(self: Self) -> Self:
+        # a copy that shared its special tokens would change with the original
+        return copy.deepcopy(self)
+
     def __repr__(self) -> str:
         settings = {
             "vocab_size": self.vocab_size,
@@ -367,6 +372,7 @@ class PreTrainedTokenizer(Vocabulary):
             "padding_side": self.padding_side,
             "truncation_side": self.truncation_side,
             "special_tokens": self.special_tokens_map,
+            "backend_tokenizer": self.backend_tokenizer,
         }
         said = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         return f"{type(self).__name__}({self.name_or_path!r}, {said})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from arrowprep.errors import BadArgument
@@ -36,10 +36,8 @@ class SpecialTokens:
 
     def set_extra(self, tokens: Any) -> None:
         """Replace the tokens that have no role."""
-        if tokens is not None and not isinstance(tokens, (list, tuple)):
-            raise BadArgument(f"extra_special_tokens is a list of tokens, not {type(tokens).__name__}")
-        if wrong := [token for token in tokens or () if not is_token(token)]:
-            raise BadArgument(f"extra_special_tokens has {wrong[0]!r}, which is neither str nor AddedToken")
+        if tokens is not None:
+            as_special("extra_special_tokens", tokens)
         self.extra = list(tokens or ())
 
     def of(self, role: str) -> str | None:
@@ -123,10 +121,17 @@ class NamedTokenId:
         tokenizer.special_tokens.set(self.role, token)
 
 
-def as_special(tokens: Iterable[str | AddedToken]) -> list[AddedToken]:
-    """Plain strings as special tokens that match on raw text; AddedTokens as they are."""
+def as_special(role: str, tokens: Any) -> list[AddedToken]:
+    """Plain strings as special tokens that match on raw text; AddedTokens as they are.
+
+    Raises BadArgument, which names the role, for what is neither.
+    """
     from arrowprep.tokenize.added_tokens import AddedToken
 
+    if not isinstance(tokens, (list, tuple)):
+        raise BadArgument(f"{role} is a list of tokens, not {type(tokens).__name__}", role=role)
+    if wrong := [token for token in tokens if not is_token(token)]:
+        raise BadArgument(f"{role} has {wrong[0]!r}, which is neither str nor AddedToken", role=role)
     return [
         AddedToken(token, normalized=False, special=True) if isinstance(token, str) else token
         for token in tokens

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize import decoding
 from arrowprep.tokenize.added_tokens import AddedToken
-from arrowprep.tokenize.special_tokens import STANDARD, NamedToken, NamedTokenId, SpecialTokens, as_special
+from arrowprep.tokenize.special_tokens import (
+    STANDARD,
+    NamedToken,
+    NamedTokenId,
+    SpecialTokens,
+    as_special,
+)
 from arrowprep.tokenize.tokenizer import Tokenizer
 
 
@@ -180,17 +186,12 @@ class Vocabulary:
         return self.added_tokens_encoder
 
     def add_tokens(
-        self, new_tokens: str | AddedToken | Sequence[str | AddedToken], special_tokens: bool = False
+        self, new_tokens: str | AddedToken | Iterable[str | AddedToken], special_tokens: bool = False
     ) -> int:
         """Add tokens that match before all else; returns how many were new, or had other flags before."""
-        if not isinstance(new_tokens, (list, tuple)):
-            new_tokens = [new_tokens] if new_tokens else []  # type: ignore[list-item]
-        if not new_tokens:
-            return 0
-        add = (
-            self.backend_tokenizer.add_special_tokens if special_tokens else self.backend_tokenizer.add_tokens
-        )
-        return add(list(new_tokens))
+        tokens = [new_tokens] if isinstance(new_tokens, (str, AddedToken)) else list(new_tokens)
+        backend = self.backend_tokenizer
+        return backend.add_special_tokens(tokens) if special_tokens else backend.add_tokens(tokens)
 
     def add_special_tokens(
         self, special_tokens_dict: Mapping[str, Any], replace_extra_special_tokens: bool = True
@@ -213,14 +214,13 @@ class Vocabulary:
             if role == "extra_special_tokens":
                 tokens += self._extend_extra(value, replace_extra_special_tokens)
             else:
+                tokens += as_special(role, [value])
                 self.special_tokens.set(role, value)
-                tokens += as_special([value])
         return self.add_tokens(tokens, special_tokens=True)
 
     def _extend_extra(self, tokens: Any, replace: bool) -> list[AddedToken]:
         before = [] if replace and tokens else self.special_tokens.extra
         known = {str(token) for token in before}
-        self.special_tokens.set_extra(tokens)
-        new = [token for token in as_special(tokens) if str(token) not in known]
+        new = [token for token in as_special("extra_special_tokens", tokens) if str(token) not in known]
         self.special_tokens.set_extra([*before, *new])
         return new

@@ -49,6 +49,11 @@ class TestSpecialTokens:
             tok.bos_token = 5  # type: ignore[assignment]
         with pytest.raises(BadArgument, match="no token has the id 9999"):
             tok.bos_token_id = 9999
+        with pytest.raises(BadArgument, match="extra_special_tokens is a list"):
+            tok.extra_special_tokens = "<a>"  # type: ignore[assignment]
+        for wrong in ({"pad_token": None}, {"pad_token": 5}, {"extra_special_tokens": [None]}):
+            with pytest.raises(BadArgument, match="neither str nor AddedToken"):
+                tok.add_special_tokens(wrong)
 
     def test_adding_gives_a_role_and_an_id(self, tok: PreTrainedTokenizer) -> None:
         assert tok.add_special_tokens({"mask_token": "<mask>", "extra_special_tokens": ["<a>", "<b>"]}) == 3
@@ -189,16 +194,17 @@ def _seconds(function: Callable[[], object]) -> float:
 
 class TestTheObject:
     def test_a_copy_is_apart_from_the_original(self, tok: PreTrainedTokenizer) -> None:
-        other = copy.deepcopy(tok)
-        other.padding_side = "left"
-        other.pad_token = "<eos>"
-        other.add_tokens(["new"])
-        assert (tok.padding_side, tok.pad_token, "new" in tok.get_vocab()) == ("right", "<pad>", False)
+        for other in (copy.deepcopy(tok), copy.copy(tok), pickle.loads(pickle.dumps(tok))):
+            other.padding_side = "left"
+            other.pad_token = "<eos>"
+            other.add_tokens(["new"])
+            assert other.encode("new") == [268, 272, 269]
+            assert (tok.padding_side, tok.pad_token, "new" in tok.get_vocab()) == ("right", "<pad>", False)
 
     def test_its_repr_says_what_it_is(self, tok: PreTrainedTokenizer) -> None:
         said = repr(tok)
         assert said.startswith("PreTrainedTokenizer(")
-        for part in ("vocab_size=268", "model_max_length=32", "'pad_token': '<pad>'"):
+        for part in ("vocab_size=268", "model_max_length=32", "'pad_token': '<pad>'", "reference engine"):
             assert part in said
 
     def test_it_is_true_and_has_a_length(self, tok: PreTrainedTokenizer) -> None:
