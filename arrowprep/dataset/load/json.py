@@ -26,6 +26,7 @@ from arrowprep.errors import ArrowprepWarning, BadArgument, TypeConflict, Unread
 
 OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
 _EXACT = 2.0**63  # a float beyond this may have been written as an integer
+_MOST_AHEAD = 8  # blocks in memory
 _SAMPLE_BYTES = 1 << 16
 
 # a table, and for each column that mixes kinds what it holds
@@ -58,7 +59,7 @@ def _blocks(stream: IO[bytes], path: Path, field: str | None, size: int) -> Iter
 
 def _in_parallel(source: Iterator[Block], path: Path, floor: pa.Schema) -> Iterator[pa.Table]:
     """Parse some blocks ahead; the first tells the others what to expect."""
-    threads = max(1, pa.cpu_count())
+    threads = min(pa.cpu_count(), _MOST_AHEAD)
     pending: deque[tuple[Block, Future[_Parsed]]] = deque()
     columns = _Columns(path, floor)
     with ThreadPoolExecutor(threads) as pool:
@@ -121,7 +122,7 @@ class _Columns:
 def _expected(block: Block) -> pa.Schema:
     """The schema of a block's first lines: a hint, which later rows may contradict."""
     stop = block.data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1
-    sample = Block(block.data[:stop], block.first_line, block.counted) if stop else block
+    sample = _block(block.data[:stop], block.first_line, block.counted) if stop else block
     table = _by_arrow(sample, pa.schema([]))
     return pa.schema([]) if table is None else table.schema
 
@@ -233,7 +234,7 @@ def _is_suspect(array: pa.Array, told: pa.DataType | None) -> bool:
 
 def _one_a_line(block: Block, table: pa.Table) -> bool:
     """Whether each line is one row, blank ones aside; Arrow's reader also takes two in a line."""
-    lines = block.data.count(b"\n") + (not block.data.endswith(b"\n"))
+    lines = block.line_ends + (not block.data.endswith(b"\n"))
     if table.num_rows == lines:
         return True
     return bool(table.num_rows == sum(1 for line in block.data.split(b"\n") if line.strip()))
@@ -254,7 +255,7 @@ def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
         lines.append(text[at:stop].replace("\n", " ").replace("\r", " "))
         length += stop - at
         if length >= size:
-            yield Block("\n".join(lines).encode(), row, "row")
+            yield _block("\n".join(lines).encode(), row, "row")
             row, lines, length = row + len(lines), [], 0
         at = _skip_space(text, stop)
         if text[at : at + 1] == ",":
@@ -266,9 +267,13 @@ def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
             json.JSONDecodeError("Expecting one array and no more", text, min(at + 1, len(text))), path
         )
     if lines:
-        yield Block("\n".join(lines).encode(), row, "row")
+        yield _block("\n".join(lines).encode(), row, "row")
     elif row == 1:
         raise UnreadableFile(f"{path} is empty: its array holds no rows", path=path)
+
+
+def _block(data: bytes | bytearray, first: int, counted: str = "line") -> Block:
+    return Block(data, first, data.count(b"\n"), counted)
 
 
 def _skip_space(text: str, at: int) -> int:
@@ -279,7 +284,7 @@ def _skip_space(text: str, at: int) -> int:
 
 def _text(stream: IO[bytes], path: Path) -> str:
     data = stream.read()
-    check_utf8(Block(data, 1), path)
+    check_utf8(_block(data, 1), path)
     return data.decode()
 
 
@@ -318,10 +323,10 @@ def _lines_of(rows: list[Any], size: int) -> Iterator[Block]:
         lines.append(json.dumps(value))
         length += len(lines[-1])
         if length >= size:
-            yield Block("\n".join(lines).encode(), row, "row")
+            yield _block("\n".join(lines).encode(), row, "row")
             row, lines, length = row + len(lines), [], 0
     if lines:
-        yield Block("\n".join(lines).encode(), row, "row")
+        yield _block("\n".join(lines).encode(), row, "row")
 
 
 def _not_json(error: json.JSONDecodeError, path: Path) -> UnreadableFile:

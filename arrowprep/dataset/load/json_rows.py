@@ -58,7 +58,7 @@ def read_block(
 def parse(block: Block, path: Path) -> tuple[list[dict[str, Any]], list[int]]:
     """The objects of a block and the line number of each; blank lines are none."""
     rows, lines = [], []
-    for number, line in enumerate(block.data.split(b"\n"), block.first_line):
+    for number, line in enumerate(bytes(block.data).split(b"\n"), block.first_line):
         if line and not line.isspace():
             rows.append(_object(line, number, block, path))
             lines.append(number)

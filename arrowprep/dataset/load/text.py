@@ -32,7 +32,7 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
         size = options.get("block_bytes", BLOCK_BYTES)
         if separator is None:
             document = b"".join(block.data for block in blocks(stream, path, size))
-            yield _table([_unix(Block(document, 1), path)])
+            yield _table([_unix(Block(document, 1, document.count(b"\n")), path)])
         elif separator == b"\n":
             for block in blocks(stream, path, size):
                 yield _lines(_unix(block, path), keep)
@@ -42,7 +42,7 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
 
 def _unix(block: Block, path: Path) -> bytes:
     check_utf8(block, path)
-    data = block.data
+    data = bytes(block.data)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
