@@ -95,15 +95,15 @@ def _show_batch(tokens: Dataset) -> None:
         print(f"  {name:<15} {values.dtype!s:<6} {values.shape!s:<9} {values[0][:8]} ...")
 
 
+def _fits_a_screen(messages: list[dict[str, str]]) -> bool:
+    return len(messages) > 2 and sum(len(message["content"]) for message in messages) < SHORT
+
+
 def _show_conversation(tokenizer: PreTrainedTokenizer) -> None:
     _heading("A conversation: what the assistant wrote, and training would learn, is marked")
     tokenizer.chat_template = data.CHATML.read_text()
     conversations = arrowprep.load_local(data.CONVERSATIONS, split="train")
-    messages = next(
-        row["messages"]
-        for row in conversations
-        if len(row["messages"]) > 2 and sum(len(message["content"]) for message in row["messages"]) < SHORT
-    )
+    messages = next(filter(_fits_a_screen, conversations["messages"]))
     encoded = tokenizer.apply_chat_template(messages, return_dict=True, return_assistant_tokens_mask=True)
     pieces = zip(encoded["assistant_masks"], encoded["input_ids"], strict=True)
     shown = []

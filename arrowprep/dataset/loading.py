@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from arrowprep import config
 from arrowprep.dataset.dataset import Dataset, concatenate_datasets
@@ -21,6 +21,30 @@ from arrowprep.dataset.view import View
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
+@overload
+def load_local(
+    path: Paths | Mapping[str, Paths],
+    *,
+    split: str,
+    features: Features | Mapping[str, Any] | None = ...,
+    columns: Sequence[str] | None = ...,
+    num_proc: int | None = ...,
+    cache_dir: str | os.PathLike[str] | None = ...,
+    keep_in_memory: bool = ...,
+    **reader_options: Any,
+) -> Dataset: ...
+@overload
+def load_local(
+    path: Paths | Mapping[str, Paths],
+    *,
+    split: None = ...,
+    features: Features | Mapping[str, Any] | None = ...,
+    columns: Sequence[str] | None = ...,
+    num_proc: int | None = ...,
+    cache_dir: str | os.PathLike[str] | None = ...,
+    keep_in_memory: bool = ...,
+    **reader_options: Any,
+) -> Dataset | DatasetDict: ...
 def load_local(
     path: Paths | Mapping[str, Paths],
     *,
@@ -65,7 +89,7 @@ def load_local(
             options=reader_options,
         )
         view = View.over(Files(loaded.parts), loaded.fingerprint)
-        view = view.keep(loaded.schema.names, loaded.fingerprint)
+        view = view.keep(columns or loaded.schema.names, loaded.fingerprint)
         view = view.retyped(Features.from_arrow_schema(loaded.schema))
         splits[name] = Dataset._over(
             view.in_memory() if keep_in_memory else view,
