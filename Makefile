@@ -40,6 +40,7 @@ lint: $(DEV)/.installed
 	$(DEV)/bin/ruff check .
 	$(DEV)/bin/ruff format --check .
 	$(DEV)/bin/mypy
+	$(DEV)/bin/mypy tests/typing/public.py
 
 bench: $(DEV)/.installed
 	$(DEV)/bin/python -m benchmarks.run

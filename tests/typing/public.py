@@ -1,0 +1,48 @@
+"""What a type checker sees of the public names; `make lint` checks this file, nothing runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from typing_extensions import assert_type
+
+import arrowprep
+from arrowprep import (
+    BatchEncoding,
+    Dataset,
+    DatasetDict,
+    Encoding,
+    PreTrainedTokenizer,
+    Settings,
+    Tokenizer,
+    load_local,
+    load_tokenizer,
+)
+
+
+def loading(path: Path) -> None:
+    assert_type(load_local(path, split="train"), Dataset)
+    assert_type(load_local(path), Dataset | DatasetDict)
+
+
+def datasets(dataset: Dataset, splits: DatasetDict) -> None:
+    assert_type(len(dataset), int)
+    assert_type(dataset.column_names, list[str])
+    assert_type(dataset.select([0]), Dataset)
+    assert_type(dataset.map(lambda row: row), Dataset)
+    assert_type(dataset.train_test_split(0.1), DatasetDict)
+    assert_type(splits["train"], Dataset)
+
+
+def tokenizers(path: str) -> None:
+    tokenizer = load_tokenizer(path)
+    assert_type(tokenizer, PreTrainedTokenizer)
+    assert_type(tokenizer(["text"]), BatchEncoding)
+    assert_type(tokenizer.tokenize("text"), list[str])
+    assert_type(tokenizer.backend_tokenizer, Tokenizer)
+    assert_type(tokenizer.backend_tokenizer.encode("text"), Encoding)
+
+
+def settings() -> None:
+    assert_type(arrowprep.settings(), Settings)
+    assert_type(arrowprep.settings().cache_dir, Path)
