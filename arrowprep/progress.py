@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
 from typing import Any, Protocol
 
 from arrowprep import config
 
-SILENT_FOR_S = 1.0  # work that ends sooner shows no bar
+SILENT_FOR_S = 2.0  # work that ends sooner shows no bar
 REFRESH_S = 0.1
 
 
@@ -66,6 +67,11 @@ class Bar:
             self._bar.close()
 
 
+def _is_seen() -> bool:
+    """Whether output goes to a terminal or a notebook; in a log file bars are noise."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
 def _tqdm(options: dict[str, Any]) -> Any:
     from tqdm.auto import tqdm
 
@@ -73,8 +79,8 @@ def _tqdm(options: dict[str, Any]) -> Any:
 
 
 def bar(total: int | None, desc: str, *, unit: str = " rows", show: bool | None = None) -> Progress:
-    """A bar over `total` units of work; `show=None` follows the settings."""
-    visible = config.settings().progress_bars if show is None else show
+    """A bar over `total` units of work; `show=None` follows the settings, and needs somebody to see it."""
+    visible = config.settings().progress_bars and _is_seen() if show is None else show
     return Bar(total, desc, unit) if visible else Silent()
 
 

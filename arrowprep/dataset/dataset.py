@@ -288,7 +288,7 @@ class Dataset(Exports):
         seed: int | None = None,
         generator: np.random.Generator | None = None,
     ) -> DatasetDict:
-        """Two datasets, "train" and "test", of rows drawn without replacement; a quarter to test by default."""
+        """Two datasets, "train" and "test", of rows drawn without replacement; a quarter is the test."""
         from arrowprep.dataset.splits import DatasetDict
 
         train, test = row_verbs.split_sizes(len(self), test_size, train_size)

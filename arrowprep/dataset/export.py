@@ -83,7 +83,7 @@ class Exports:
         max_shard_size: str | int | None = None,
         num_shards: int | None = None,
     ) -> None:
-        """Write a folder that holds all rows in their order; `load_from_disk` here and in `datasets` reads it.
+        """Write all rows in their order as a folder that `load_from_disk`, here and of `datasets`, reads.
 
         max_shard_size: of a file, 500 MB by default
         """

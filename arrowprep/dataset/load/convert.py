@@ -165,8 +165,10 @@ def _read_into(folder: Path, source: _Source, spec: ReadSpec) -> tuple[Segments,
         if features is None
         else Segments(folder, features.arrow_schema, TYPED)
     )
+    seen: dict[str, None] = {}
     with segments, bar(None, f"Reading {source.path.name}") as progress:
         for table in source.reader.read(source.path, spec):
+            seen.update(dict.fromkeys(table.column_names))
             if spec.columns is not None:
                 table = table.select([name for name in spec.columns if name in table.column_names])
             if features is not None:
@@ -176,6 +178,8 @@ def _read_into(folder: Path, source: _Source, spec: ReadSpec) -> tuple[Segments,
             except TypeConflict as error:
                 raise TypeConflict(f"{source.path}: {error}", path=source.path, **error.facts) from error
             progress.advance(table.num_rows)
+        if spec.columns and seen and not segments.schema.names:
+            raise ColumnNotFound(spec.columns[0], list(seen))
         if not segments.schema.names:
             raise UnreadableFile(f"{source.path} holds no rows", path=source.path)
         return segments, segments.finish()

@@ -69,7 +69,8 @@ class Cache:
         """Where the entry of this name is or would be."""
         if not _NAME.fullmatch(fingerprint):
             raise BadArgument(
-                f"fingerprint {fingerprint!r} is no name for a file: use up to 64 letters, digits, '-', '_', '.'",
+                f"fingerprint {fingerprint!r} is no name for a file: "
+                "use up to 64 letters, digits, '-', '_', '.'",
                 fingerprint=fingerprint,
             )
         return self.folder / f"cache-{fingerprint}.arrow"
