@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ class BatchEncoding(MutableMapping[str, Any]):
     (`pa.table(enc)`, a dataset's `map`) gets the Arrow buffers as they are.
 
     data: column name to Arrow array, list, or tensor
-    encoding: the `Encoding` of each row, or a function that makes them when first needed
+    encoding: the `Encoding` of each row, or of the only one
     tensor_type: "np", "pt", "tf" or "jax" turns every column into a tensor
     n_sequences: 1, or 2 for pairs; None where unknown
     single: the columns have one row, and are shown without the batch around it
@@ -60,7 +60,7 @@ class BatchEncoding(MutableMapping[str, Any]):
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,
-        encoding: Encoding | Sequence[Encoding] | Callable[[], Sequence[Encoding]] | None = None,
+        encoding: Encoding | Sequence[Encoding] | None = None,
         tensor_type: str | None = None,
         prepend_batch_axis: bool = False,
         n_sequences: int | None = None,
@@ -69,9 +69,7 @@ class BatchEncoding(MutableMapping[str, Any]):
     ) -> None:
         self._columns: dict[str, Any] = dict(data or {})
         self._single = single
-        if encoding is not None and not callable(encoding) and not isinstance(encoding, Sequence):
-            encoding = [encoding]
-        self._encodings = encoding
+        self._encodings = encoding if encoding is None or isinstance(encoding, Sequence) else [encoding]
         self._n_sequences = n_sequences
         self.convert_to_tensors(tensor_type, prepend_batch_axis)
 
@@ -82,7 +80,7 @@ class BatchEncoding(MutableMapping[str, Any]):
         if isinstance(item, str):
             return self._shown(item)
         if self._encodings is not None:
-            return self.encodings[item]  # type: ignore[index]
+            return self._encodings[item]
         if isinstance(item, slice):
             return {key: self[key][item] for key in self}
         raise KeyError("no encodings are kept here; a key is the name of a column, or a slice")
@@ -135,13 +133,6 @@ class BatchEncoding(MutableMapping[str, Any]):
         )
 
     __copy__ = copy
-
-    def __getstate__(self) -> dict[str, Any]:
-        # what makes encodings holds the tokenizer; what it makes is smaller
-        return {**self.__dict__, "_encodings": self.encodings}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
     def _shown(self, key: str) -> Any:
         if isinstance(self._columns[key], (pa.Array, pa.ChunkedArray)):
@@ -231,11 +222,9 @@ class BatchEncoding(MutableMapping[str, Any]):
     # --- where tokens come from ---
 
     @property
-    def encodings(self) -> list[Encoding] | None:
-        """The Encoding of each row, made when first asked for; None when no tokenizer made this."""
-        if callable(self._encodings):
-            self._encodings = self._encodings()
-        return None if self._encodings is None else list(self._encodings)
+    def encodings(self) -> Sequence[Encoding] | None:
+        """The Encoding of each row; None when no tokenizer made this."""
+        return self._encodings
 
     @property
     def is_fast(self) -> bool:
@@ -245,12 +234,12 @@ class BatchEncoding(MutableMapping[str, Any]):
     @property
     def n_sequences(self) -> int | None:
         """1, or 2 for pairs; None where unknown."""
-        if self._n_sequences is None and (encodings := self.encodings):
-            self._n_sequences = encodings[0].n_sequences
+        if self._n_sequences is None and self._encodings:
+            self._n_sequences = self._encodings[0].n_sequences
         return self._n_sequences
 
     def _encoding(self, row: int) -> Encoding:
-        encodings = self.encodings
+        encodings = self._encodings
         if encodings is None:
             raise TokenizerError("no encodings are kept here: this batch was not made by calling a tokenizer")
         if not -len(encodings) <= row < len(encodings):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,43 @@ import pyarrow as pa
 from arrowprep.errors import ArrowprepWarning
 from arrowprep.tokenize import ragged
 from arrowprep.tokenize.batch_encoding import BatchEncoding
+from arrowprep.tokenize.encoding import Encoding
 from arrowprep.tokenize.inputs import Inputs
 from arrowprep.tokenize.request import Request
 
 if TYPE_CHECKING:
     from arrowprep.tokenize.columns import Columns
     from arrowprep.tokenize.tokenizer import Tokenizer
+
+
+class RowEncodings(Sequence[Encoding]):
+    """The Encoding of each row, worked out when somebody looks, and once.
+
+    By the pipeline as it was when the columns were made: ids alone are the fast path
+    of a call, and most callers never look. Pickles as the list of them.
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._made: dict[int, Encoding] = {}
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @overload
+    def __getitem__(self, row: int) -> Encoding: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Encoding]: ...
+    def __getitem__(self, row: int | slice) -> Encoding | list[Encoding]:
+        rows = range(len(self))[row]
+        if isinstance(rows, range):
+            return [self[one] for one in rows]
+        if rows not in self._made:
+            self._made[rows] = self._columns.encoding(rows)
+        return self._made[rows]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (list(self),)
 
 
 def encode(backend: Tokenizer, inputs: Inputs, request: Request) -> BatchEncoding:
@@ -54,11 +86,7 @@ def sample_of(columns: Columns) -> npt.NDArray[np.int64]:
 
 
 def to_batch(inputs: Inputs, request: Request, columns: Columns) -> BatchEncoding:
-    """The columns that were asked for, under the names that models know them by.
-
-    What an `Encoding` knows beyond them is worked out when somebody looks, by the
-    pipeline as it was when the columns were made: ids alone are the fast path.
-    """
+    """The columns that were asked for, under the names that models know them by."""
     data: dict[str, Any] = {"input_ids": columns.ids}
     if request.token_type_ids:
         data["token_type_ids"] = columns.type_ids
@@ -75,7 +103,7 @@ def to_batch(inputs: Inputs, request: Request, columns: Columns) -> BatchEncodin
     _warn_if_too_long(columns.ids, request.warn_beyond)
     return BatchEncoding(
         data,
-        lambda: [columns.encoding(row) for row in range(len(columns))],
+        RowEncodings(columns),
         n_sequences=1 if inputs.pairs is None else 2,
         single=inputs.single and not request.overflowing and request.tensors is None,
     )

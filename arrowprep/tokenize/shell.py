@@ -93,10 +93,9 @@ class PreTrainedTokenizer(Vocabulary):
         self.chat_template = _by_name(settings.get("chat_template"))
         self.clock: Callable[[], datetime] | None = settings.get("clock")
         self._add_missing(added_tokens_decoder or {})
-        self._add_bos_token = bool(settings.get("add_bos_token", False))
-        self._add_eos_token = bool(settings.get("add_eos_token", False))
+        self._add_bos_token = self._add_eos_token = False
         if "add_bos_token" in settings or "add_eos_token" in settings:
-            self._rebuild_post_processor()
+            self._frame(bool(settings.get("add_bos_token")), bool(settings.get("add_eos_token")))
 
     def _add_missing(self, listed: Mapping[int, AddedToken]) -> None:
         """Add listed tokens that the pipeline has not, or with other flags, and special ones it has not."""
@@ -116,8 +115,7 @@ class PreTrainedTokenizer(Vocabulary):
 
     @add_bos_token.setter
     def add_bos_token(self, value: bool) -> None:
-        self._add_bos_token = value
-        self._rebuild_post_processor()
+        self._frame(value, self._add_eos_token)
 
     @property
     def add_eos_token(self) -> bool:
@@ -126,17 +124,17 @@ class PreTrainedTokenizer(Vocabulary):
 
     @add_eos_token.setter
     def add_eos_token(self, value: bool) -> None:
-        self._add_eos_token = value
-        self._rebuild_post_processor()
+        self._frame(self._add_bos_token, value)
 
-    def _rebuild_post_processor(self) -> None:
-        for role, wanted in (("bos_token", self._add_bos_token), ("eos_token", self._add_eos_token)):
+    def _frame(self, bos: bool, eos: bool) -> None:
+        for role, wanted in (("bos_token", bos), ("eos_token", eos)):
             if wanted and getattr(self, role) is None:
                 raise BadArgument(f"add_{role} needs a {role}, which the tokenizer has not", role=role)
         self.backend_tokenizer.post_processor = frame_of(
-            (self.bos_token, self.bos_token_id) if self._add_bos_token else None,
-            (self.eos_token, self.eos_token_id) if self._add_eos_token else None,
+            (self.bos_token, self.bos_token_id) if bos else None,
+            (self.eos_token, self.eos_token_id) if eos else None,
         )
+        self._add_bos_token, self._add_eos_token = bos, eos
 
     # --- calling ---
 

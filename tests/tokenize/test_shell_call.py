@@ -260,6 +260,15 @@ class TestWhatIsReturned:
         tok.split_special_tokens = True
         assert len(tok("<pad>", add_special_tokens=False)["input_ids"]) == 5
 
+    def test_the_encoding_of_a_row_is_made_when_asked_for_and_survives_pickling(
+        self, tok: PreTrainedTokenizer
+    ) -> None:
+        encoded = tok(["hello", "hello world"], padding=True)
+        assert encoded[1] is encoded[-1]
+        again = pickle.loads(pickle.dumps(encoded))
+        assert again.tokens(0) == ["<bos>", "hello", "<eos>", "<pad>"]
+        assert [encoding.tokens for encoding in again[:]] == [encoded.tokens(row) for row in (0, 1)]
+
     def test_encodings_are_those_of_the_tokenizer_as_it_was(self, tok: PreTrainedTokenizer) -> None:
         encoded = tok("hello world")
         tok.add_tokens(["world"])
