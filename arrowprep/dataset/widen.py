@@ -49,16 +49,25 @@ def wider_schema(a: pa.Schema, b: pa.Schema) -> pa.Schema:
 
 
 def cast(column: pa.Array | pa.ChunkedArray, to: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    """The column as another type; struct fields that are absent become null."""
+    """The column as another type; struct fields that are absent become null.
+
+    An integer becomes the closest float, as in Python; all else that would lose a value is ArrowInvalid.
+    """
     if column.type == to:
         return column
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([cast(chunk, to) for chunk in column.chunks], type=to)
     if pa.types.is_struct(to) and pa.types.is_struct(column.type):
         return _cast_struct(column, to)
-    if is_list(to) and is_list(column.type) and _holds_struct(to):
+    if is_list(to) and is_list(column.type) and (_holds_struct(to) or pa.types.is_floating(_leaf(to))):
         return _cast_list(column, to)
-    return column.cast(to)
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), to)
+    return column.cast(to, safe=not (pa.types.is_integer(column.type) and pa.types.is_floating(to)))
+
+
+def _leaf(kind: pa.DataType) -> pa.DataType:
+    return _leaf(kind.value_type) if is_list(kind) else kind
 
 
 def cast_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
