@@ -18,6 +18,7 @@ from arrowprep.tokenize.identity import fingerprint_of
 from arrowprep.tokenize.inputs import read_inputs
 from arrowprep.tokenize.pad_columns import pad
 from arrowprep.tokenize.request import Request, check_side, read_request
+from arrowprep.tokenize.settings import NO_LIMIT, input_names, max_length_of, settings_of, templates_by_name
 from arrowprep.tokenize.special_tokens import frame_of, take_from
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.vocabulary import Vocabulary
@@ -34,7 +35,6 @@ HUB_ARGUMENTS = {
     "trust_remote_code",
     "use_fast",
 }
-NO_LIMIT = int(1e30)  # model_max_length of a tokenizer that says none
 
 
 class PreTrainedTokenizer(Vocabulary):
@@ -44,7 +44,7 @@ class PreTrainedTokenizer(Vocabulary):
     Every setting is read anew by every call and no call changes one: the same
     tokenizer may be used from several threads, and its fingerprint is that of its content.
 
-    tokenizer_object: a `Tokenizer`; it is used as it is, not copied
+    tokenizer_object: a `Tokenizer`; copied, so tokens that are added here are not added there
     tokenizer_file: a tokenizer.json to read one from
     settings: special tokens (`bos_token=`, ..., `extra_special_tokens=`), `model_max_length`,
         `padding_side`, `truncation_side`, `model_input_names`, `chat_template`,
@@ -67,7 +67,7 @@ class PreTrainedTokenizer(Vocabulary):
         **settings: Any,
     ) -> None:
         if tokenizer_object is not None:
-            self._tokenizer = tokenizer_object
+            self._tokenizer = copy.deepcopy(tokenizer_object)  # cheap: copies share the vocabulary
         elif tokenizer_file is not None:
             self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
         elif self._tokenizer is None:
@@ -75,22 +75,21 @@ class PreTrainedTokenizer(Vocabulary):
                 f"{type(self).__name__} needs a pipeline: tokenizer_object=, tokenizer_file=,"
                 " or load_tokenizer(folder)"
             )
-        settings = {**_settings_of(self.backend_tokenizer), **settings}
+        settings = {**settings_of(self.backend_tokenizer), **settings}
         self.init_kwargs = dict(settings)
         self.special_tokens = take_from(settings)
         self.name_or_path = str(settings.get("name_or_path", ""))
         self.verbose = bool(settings.get("verbose", False))
-        limit = settings.get("model_max_length")
-        self.model_max_length = NO_LIMIT if limit is None else limit
+        self.model_max_length = max_length_of(settings.get("model_max_length"))
         self.padding_side = check_side("padding_side", settings.get("padding_side", self.padding_side))
         self.truncation_side = check_side(
             "truncation_side", settings.get("truncation_side", self.truncation_side)
         )
-        self.model_input_names = list(settings.get("model_input_names", self.model_input_names))
+        self.model_input_names = input_names(settings.get("model_input_names", self.model_input_names))
         self.pad_token_type_id: int = settings.get("pad_token_type_id") or 0
         self.clean_up_tokenization_spaces = bool(settings.get("clean_up_tokenization_spaces"))
         self.split_special_tokens = bool(settings.get("split_special_tokens"))
-        self.chat_template = _by_name(settings.get("chat_template"))
+        self.chat_template = templates_by_name(settings.get("chat_template"))
         self.clock: Callable[[], datetime] | None = settings.get("clock")
         self._add_missing(added_tokens_decoder or {})
         self._add_bos_token = self._add_eos_token = False
@@ -419,31 +418,3 @@ class PreTrainedTokenizer(Vocabulary):
 
 PreTrainedTokenizerFast = PreTrainedTokenizer
 TokenizersBackend = PreTrainedTokenizer
-
-
-def _settings_of(pipeline: Tokenizer) -> dict[str, Any]:
-    """What a tokenizer.json's own padding and truncation say about the settings of calls."""
-    settings: dict[str, Any] = {}
-    if truncation := pipeline.truncation:
-        settings |= {
-            "max_length": truncation["max_length"],
-            "truncation_side": truncation["direction"],
-            "stride": truncation["stride"],
-            "truncation_strategy": truncation["strategy"],
-        }
-    if padding := pipeline.padding:
-        settings.setdefault("max_length", padding["length"])
-        settings |= {
-            "pad_token": padding["pad_token"],
-            "pad_token_type_id": padding["pad_type_id"],
-            "padding_side": padding["direction"],
-            "pad_to_multiple_of": padding["pad_to_multiple_of"],
-        }
-    return settings
-
-
-def _by_name(templates: Any) -> str | dict[str, str] | None:
-    """One template, or several by name; configs list the latter as {name, template}."""
-    if isinstance(templates, (list, tuple)):
-        return {template["name"]: template["template"] for template in templates}
-    return None if templates is None else templates

@@ -12,6 +12,7 @@ import pytest
 import arrowprep
 from arrowprep import PreTrainedTokenizer, load_tokenizer
 from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile, UnknownFileType
+from arrowprep.tokenize.files import huggingface
 from tests.tokenize.small import CONFIG, pipeline, write_folder
 
 
@@ -173,9 +174,44 @@ class TestWhatCannotBeRead:
         with pytest.raises(BadTokenizerFile, match=r"tokenizer_config\.json"):
             load_tokenizer(folder)
 
-    def test_a_setting_of_a_wrong_type_is_named(self, tmp_path: Path) -> None:
-        with pytest.raises(BadArgument, match="pad_token"):
-            load_tokenizer(write_folder(tmp_path, {**CONFIG, "pad_token": 7}))
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("pad_token", 7),
+            ("model_max_length", "512"),
+            ("model_max_length", -1),
+            ("padding_side", "both"),
+            ("model_input_names", "input_ids"),
+            ("extra_special_tokens", [None]),
+            ("chat_template", 5),
+            ("chat_template", [{"name": "default"}]),
+        ],
+    )
+    def test_a_setting_of_a_wrong_type_is_named(self, tmp_path: Path, name: str, value: Any) -> None:
+        with pytest.raises(BadArgument, match=name):
+            load_tokenizer(write_folder(tmp_path, {**CONFIG, name: value}))
+
+    def test_other_broken_files_name_themselves(self, tmp_path: Path) -> None:
+        folder = write_folder(tmp_path, {})
+        write(folder / "added_tokens.json", {"<x>": "272"})
+        with pytest.raises(BadTokenizerFile, match=r"added_tokens\.json.*'<x>'"):
+            load_tokenizer(folder)
+        (folder / "added_tokens.json").unlink()
+        write(folder / "special_tokens_map.json", "[" * 100_000)
+        with pytest.raises(BadTokenizerFile, match=r"special_tokens_map\.json"):
+            load_tokenizer(folder)
+        (folder / "special_tokens_map.json").unlink()
+        (folder / "chat_template.jinja").write_bytes(b"\xff\xfe")
+        with pytest.raises(BadTokenizerFile, match=r"chat_template\.jinja is not UTF-8"):
+            load_tokenizer(folder)
+
+    def test_a_small_file_that_claims_to_be_large_is_refused(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(huggingface, "LARGEST", 3 << 20)
+        (tmp_path / "tokenizer.json.gz").write_bytes(gzip.compress(bytes(64 << 20), 1))
+        with pytest.raises(BadTokenizerFile, match="more than 3 MB"):
+            load_tokenizer(tmp_path)
 
 
 class TestSaving:

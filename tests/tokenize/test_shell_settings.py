@@ -228,6 +228,7 @@ class TestTheObject:
         bare = PreTrainedTokenizer(tokenizer_object=tok.backend_tokenizer, mask_token="<mask>")
         assert bare.encode("hello") == [268, 259, 269]
         assert bare.mask_token_id == 272
+        assert len(tok) == 272
         assert bare.model_max_length > 10**20
 
     def test_a_subclass_builds_its_own_pipeline(self, tok: PreTrainedTokenizer) -> None:

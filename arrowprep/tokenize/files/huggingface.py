@@ -10,6 +10,7 @@ additional_chat_templates/*.jinja  templates by name
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ SPECIAL_MAP = "special_tokens_map.json"
 ADDED = "added_tokens.json"
 TEMPLATE = "chat_template.jinja"
 TEMPLATES = "additional_chat_templates"
+CHUNK = 1 << 20
+LARGEST = 1 << 30  # bytes; a small packed file may claim any size, and the largest real one has 30 MB
 PACKED = ("", ".gz", ".zst")
 OTHER_FORMATS = ("tekken.json", "*.model", "*.tiktoken", "vocab.json", "vocab.txt")
 # what a config says about where it came from, or about a class that would rebuild the pipeline
@@ -115,10 +118,13 @@ def _find_pipeline(folder: Path) -> Path:
 def _unpack(file: Path) -> bytes:
     try:
         with pa.input_stream(str(file), compression="detect") as stream:
-            content: bytes = stream.read()
-            return content
+            chunks = iter(lambda: stream.read(CHUNK), b"")
+            content = b"".join(itertools.islice(chunks, LARGEST // CHUNK + 1))
     except (OSError, pa.ArrowException) as error:
         raise BadTokenizerFile(f"{file} cannot be read: {error}", path=str(file)) from error
+    if len(content) > LARGEST:
+        raise BadTokenizerFile(f"{file} unpacks to more than {LARGEST >> 20} MB", path=str(file))
+    return content
 
 
 def _json(file: Path) -> dict[str, Any]:
@@ -127,7 +133,7 @@ def _json(file: Path) -> dict[str, Any]:
         return {}
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadTokenizerFile(f"{file} is not JSON: {error}", path=str(file)) from error
     if not isinstance(content, dict):
         raise BadTokenizerFile(f"{file} holds a {type(content).__name__}, not an object", path=str(file))
@@ -167,11 +173,16 @@ def _added_tokens(folder: Path, settings: dict[str, Any]) -> dict[int, AddedToke
     special = {str(as_token(settings[role])) for role in STANDARD if settings.get(role)}
     extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or ()
     special.update(str(as_token(token)) for token in extra)
+    ids = _json(folder / ADDED)
+    if wrong := [token for token, index in ids.items() if not isinstance(index, int)]:
+        raise BadTokenizerFile(
+            f"{folder / ADDED}: the id of {wrong[0]!r} is {ids[wrong[0]]!r}", path=str(folder / ADDED)
+        )
     return {
         index: _added_token(
             {"content": token, "special": token in special, "normalized": token not in special}
         )
-        for token, index in _json(folder / ADDED).items()
+        for token, index in ids.items()
     }
 
 
@@ -184,4 +195,7 @@ def _templates(folder: Path) -> str | dict[str, str] | None:
 
 def _text(file: Path) -> str:
     # line ends are kept: a template's text is what it is
-    return file.read_bytes().decode("utf-8")
+    try:
+        return file.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadTokenizerFile(f"{file} is not UTF-8: {error}", path=str(file)) from error
