@@ -1,4 +1,4 @@
-"""What a tokenizer's settings may be, and what its pipeline says of them; BadArgument for what they may not."""
+"""What a tokenizer's settings may be, and what its pipeline says of them; BadArgument for what is neither."""
 
 from __future__ import annotations
 
