@@ -17,7 +17,7 @@ from jinja2.compiler import CodeGenerator, Frame
 
 from arrowprep.chat.generation import is_generation
 
-__all__ = ["TemplateCompiler"]
+__all__ = ["OF_DICT", "READING", "TemplateCompiler"]
 
 # what evaluating a node costs, in units of the meter; 1 for those not named
 _PRICES: dict[type[nodes.Node], int] = {
@@ -36,18 +36,16 @@ _PRICES: dict[type[nodes.Node], int] = {
 }
 _LONG_BRANCH = 40  # of an if; paying apart costs about two units
 _OPERATORS = (
-    "text",
-    "markup",
-    "glued",
-    "glued_markup",
-    "add",
-    "multiply",
-    "power",
-    "modulo",
-    "compare",
-    "key",
-    "cut",
+    *("text", "markup", "glued", "glued_markup", "add", "multiply"),
+    *("power", "modulo", "compare", "key", "cut", "scanned", "within"),
 )
+OF_DICT = frozenset(dir(dict))  # names that mean a method of a dict, whatever its keys
+_LOOP_NUMBERS = frozenset(
+    {"first", "last", "index", "index0", "revindex", "revindex0", "length", "depth", "depth0"}
+)
+READING = frozenset({"get", "items", "keys", "values"})  # methods of dicts that take no time
+# methods of text that read it once, and return at most a copy
+_SCANNING = frozenset({"strip", "lstrip", "rstrip", "startswith", "endswith", "removeprefix", "removesuffix"})
 
 
 class TemplateCompiler(CodeGenerator):
@@ -155,7 +153,12 @@ class TemplateCompiler(CodeGenerator):
         self.write(")")
 
     def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:
-        self._call("add", frame, node.left, node.right)
+        parts = [node.right]
+        # what cannot fail may be evaluated before the sum of what stands left of it
+        while isinstance(node.left, nodes.Add) and isinstance(parts[0], (nodes.Const, nodes.Name)):
+            node = node.left
+            parts.insert(0, node.right)
+        self._call("add", frame, node.left, *parts)
 
     def visit_Mul(self, node: nodes.BinExpr, frame: Frame) -> None:
         self._call("multiply", frame, node.left, node.right)
@@ -176,8 +179,15 @@ class TemplateCompiler(CodeGenerator):
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
         first = node.ops[0]
-        if len(node.ops) == 1 and first.op not in ("in", "notin") and _has_const(node.expr, first.expr):
-            super().visit_Compare(node, frame)  # the constant's length bounds the work
+        if len(node.ops) > 1:
+            pass
+        elif first.op in ("in", "notin"):
+            self.write("(not " if first.op == "notin" else "(")
+            self._call("within", frame, node.expr, first.expr)
+            self.write(")")
+            return
+        elif _small(node.expr) or _small(first.expr):
+            super().visit_Compare(node, frame)
             return
         operands = [part for op in node.ops for part in (op.op, op.expr)]
         self._call("compare", frame, node.expr, *operands)
@@ -194,7 +204,61 @@ class TemplateCompiler(CodeGenerator):
             self.write(", ")
         self.write("}")
 
+    # Attributes are half the time of a rendering. Of a dict and of `loop` they are read in place; all else,
+    # and what does not exist, is the sandbox's.
+
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
+        owner = self.temporary_identifier()
+        if node.attr in _LOOP_NUMBERS and isinstance(node.node, nodes.Name) and node.node.name == "loop":
+            self.write(f"({owner}.{node.attr} if type({owner} := ")
+            self.visit(node.node, frame)
+            self.write(f") is LoopContext else environment.getattr({owner}, {node.attr!r}))")
+        elif node.attr in OF_DICT:
+            super().visit_Getattr(node, frame)
+        else:
+            self._item(node.node, node.attr, "getattr", frame)
+
+    def _item(self, owner: nodes.Node, key: str, otherwise: str, frame: Frame) -> None:
+        held = self.temporary_identifier()
+        self.write(f"({held}[{key!r}] if type({held} := ")
+        self.visit(owner, frame)
+        self.write(f") is dict and {key!r} in {held} else environment.{otherwise}({held}, {key!r}))")
+
+    def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:
+        method = node.node
+        constant = not (node.kwargs or node.dyn_args or node.dyn_kwargs) and all(
+            isinstance(arg, nodes.Const) for arg in node.args
+        )
+        if not constant or not isinstance(method, nodes.Getattr):
+            super().visit_Call(node, frame, forward_caller=forward_caller)
+        elif method.attr in _SCANNING:
+            self._method(node, method, "str and scanned({})", frame)
+        elif method.attr in READING:
+            self._method(node, method, "dict", frame)
+        else:
+            super().visit_Call(node, frame, forward_caller=forward_caller)
+
+    def _method(self, node: nodes.Call, method: nodes.Getattr, condition: str, frame: Frame) -> None:
+        """A call of a method with constants, in place where its owner is of the type that has it."""
+        owner = self.temporary_identifier()
+        self.write(f"({owner}.{method.attr}(")
+        for arg in node.args:
+            self.visit(arg, frame)
+            self.write(", ")
+        self.write(f") if type({owner} := ")
+        self.visit(method.node, frame)
+        self.write(f") is {condition.format(owner)} else environment.call(context, ")
+        self.write(f"environment.getattr({owner}, {method.attr!r})")
+        self.signature(node, frame)
+        self.write("))")
+
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):
+            if node.arg.value in OF_DICT:
+                super().visit_Getitem(node, frame)
+            else:
+                self._item(node.node, node.arg.value, "getitem", frame)
+            return
         if not isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
             return
@@ -207,8 +271,19 @@ class TemplateCompiler(CodeGenerator):
         self.write(")")
 
 
-def _has_const(*operands: nodes.Node) -> bool:
-    return any(isinstance(operand, nodes.Const) for operand in operands)
+_SMALL_NODES = (nodes.Const, nodes.Compare, nodes.Not, nodes.Test, nodes.Sub, nodes.Div, nodes.FloorDiv)
+_SMALL_FILTERS = frozenset({"length", "count", "int", "float", "abs"})
+
+
+def _small(node: nodes.Node) -> bool:
+    """Whether comparing node's value with anything is little work, for it is a constant or a number."""
+    if isinstance(node, nodes.Mod):
+        return _small(node.left) and not isinstance(node.left, nodes.Const)
+    if isinstance(node, nodes.Filter):
+        return node.name in _SMALL_FILTERS
+    if isinstance(node, nodes.Getattr):
+        return isinstance(node.node, nodes.Name) and node.node.name == "loop" and node.attr in _LOOP_NUMBERS
+    return isinstance(node, _SMALL_NODES)
 
 
 def _text_length(node: nodes.Node) -> int:

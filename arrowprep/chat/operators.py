@@ -25,6 +25,7 @@ _COMPARE = {
     "lt": operator.lt,
     "lteq": operator.le,
 }
+_SMALL_TEXT = 65_536  # characters that may be made first and paid for then
 _SHOWN_AS_IS = frozenset({int, float, bool, type(None)})
 
 
@@ -51,9 +52,18 @@ class Operators(Meter):
 
     def joined(self, parts: Iterable[str]) -> str:
         """Pieces of output as one text: what a macro, a set block or the template itself returns."""
-        pieces = list(parts)
-        self.spend(mixed(pieces))
-        return "".join(pieces)
+        pieces = parts if isinstance(parts, list) else list(parts)
+        return self._join(pieces, sum(map(len, pieces)))
+
+    def _join(self, parts: Sequence[str], size: int) -> str:
+        if size > _SMALL_TEXT:
+            self.spend(mixed(parts))
+            return "".join(parts)
+        text = "".join(parts)
+        self.left -= text.__sizeof__() >> 2
+        if self.left < 0:
+            self._overdrawn()
+        return text
 
     def glued(self, values: Sequence[Any]) -> str:
         """The `~` operator."""
@@ -64,19 +74,25 @@ class Operators(Meter):
         self.spend(6 * sum(map(measure, values)))
         return markup_join(values)
 
-    def add(self, left: Any, right: Any) -> Any:
-        kind = type(left)
-        if kind is str and type(right) is str:
-            size = len(left) + len(right)
-            if size > 256:  # the small ones are in the operator's own price
-                size = mixed((left, right))
-            self.left -= size
-            if self.left < 0:
-                self._overdrawn()
-            return left + right
-        if kind is not int:
-            self.spend(2 * _length(left) + 2 * _length(right))
-        return left + right
+    def add(self, *parts: Any) -> Any:
+        """`a + b + c`: texts are joined at once, anything else is added from the left."""
+        size = 0
+        for part in parts:
+            if type(part) is not str:
+                return self._sum(parts)
+            size += len(part)
+        return self._join(parts, size)
+
+    def _sum(self, parts: tuple[Any, ...]) -> Any:
+        total = parts[0]
+        for part in parts[1:]:
+            if type(total) is str and type(part) is str:
+                total = self.add(total, part)
+            else:
+                if type(total) is not int:
+                    self.spend(2 * _length(total) + 2 * _length(part))
+                total = total + part
+        return total
 
     def multiply(self, left: Any, right: Any) -> Any:
         if isinstance(left, int) and isinstance(right, int):
@@ -123,7 +139,7 @@ class Operators(Meter):
         result: Any = True
         for op, right in zip(rest[::2], rest[1::2], strict=True):
             if op == "in" or op == "notin":
-                result = self.contains(right, left) is (op == "in")
+                result = self.within(left, right) is (op == "in")
             else:
                 self.looked_at(left)
                 self.looked_at(right)
@@ -133,10 +149,12 @@ class Operators(Meter):
             left = right
         return result
 
-    def contains(self, container: Any, item: Any) -> bool:
+    def within(self, item: Any, container: Any) -> bool:
         """`item in container`."""
         if type(container) is str:
-            self.spend(len(container) >> 4)
+            self.left -= len(container) >> 4
+            if self.left < 0:
+                self._overdrawn()
         elif type(container) is dict:
             self.key(item)
         elif isinstance(item, (list, tuple, dict)):

@@ -11,12 +11,12 @@ from typing import Any
 import jinja2
 from jinja2 import nodes
 from jinja2.ext import LoopControlExtension
-from jinja2.runtime import Context, LoopContext
+from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
 from arrowprep.chat import failures, generation
-from arrowprep.chat.compiler import TemplateCompiler
+from arrowprep.chat.compiler import OF_DICT, READING, TemplateCompiler
 from arrowprep.chat.filters import FILTERS, TESTS
 from arrowprep.chat.methods import FORMATS, call_method
 from arrowprep.chat.operators import Operators
@@ -30,7 +30,6 @@ MAX_TOKENS = 12_000
 MAX_NESTING = 100
 
 _PUBLIC_OF_STR = frozenset(name for name in dir(str) if not name.startswith("_")) - FORMATS
-_OF_DICT = frozenset(dir(dict))
 _OWNERS_OF_METHODS = (str, bytes, int, float, list, tuple, dict, range, type)
 
 
@@ -59,8 +58,9 @@ class TemplateNamespace(Namespace):
         Namespace.__init__(args[0], attributes)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        _check_name(name)
-        super().__setitem__(name, value)
+        if name[:1] == "_":
+            _check_name(name)
+        object.__getattribute__(self, "_Namespace__attrs")[name] = value
 
 
 def _check_name(name: Any) -> None:
@@ -120,11 +120,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def getattr(self, obj: Any, attribute: str) -> Any:
         kind = type(obj)
         if kind is dict:
-            if attribute not in _OF_DICT:
+            if attribute not in OF_DICT:
                 try:
                     return obj[attribute]
                 except KeyError:
                     return self.undefined(obj=obj, name=attribute)
+            if attribute in READING:
+                return getattr(obj, attribute)
         elif kind is str:
             if attribute in _PUBLIC_OF_STR:
                 return getattr(obj, attribute)
@@ -142,7 +144,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if kind is dict and by is str:
             if argument in obj:
                 return obj[argument]
-            if argument not in _OF_DICT:
+            if argument not in OF_DICT:
                 return self.undefined(obj=obj, name=argument)
         elif kind is list and by is int:
             try:
@@ -163,6 +165,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return call_method(meter, __obj, args, kwargs)
         meter.enter()
         try:
+            if type(__obj) is Macro:
+                kwargs.pop("_loop_vars", None)
+                kwargs.pop("_block_vars", None)
+                return __obj(__context.eval_ctx, *args, **kwargs)  # its text was paid for when it was joined
             return meter.made(super().call(__context, __obj, *args, **kwargs))
         finally:
             meter.depth -= 1
