@@ -70,7 +70,9 @@ def encode_columns(
     """Columns of texts, or of pairs."""
     column = None if framing.words_given or pairs is not None else text_column(texts)
     frame = _Frame.of(engine.pipeline, framing.add_special_tokens)
-    if column is None or frame is None or (wanted.offsets and frame.trims_offsets):
+    # what overflows keeps type 0, whatever the template says
+    uneven = frame is not None and frame.type_id and framing.truncation and wanted.overflow
+    if column is None or frame is None or uneven or (wanted.offsets and frame.trims_offsets):
         return _from_rows(engine, _as_list(texts), _as_list(pairs), framing, wanted)
     return _from_flat(engine, column, frame, framing, wanted)
 
@@ -165,6 +167,8 @@ def _from_flat(
 
     def encoding(i: int) -> Encoding:
         row = int(layout.rows[i])
+        if missing is not None and missing[i]:
+            return Encoding()
         nth = i - int(np.searchsorted(layout.rows, row))
         whole = encode_row(engine, column[row].as_py(), None, replace(framing, padding=None))
         part = whole.overflowing[nth - 1] if nth else whole

@@ -153,7 +153,7 @@ _ANCHORS = {
     "$": r"(?=\n|\Z)",
 }
 _TOKEN = regex.compile(
-    r"\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imx-]+[:)]|\[:\^?\w+:\]|.",
+    r"\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imxs-]+[:)]|\[:\^?\w+:\]|--|\|\||~~|.",
     regex.DOTALL,
 )
 
@@ -175,7 +175,7 @@ def translate(source: str) -> str:
         elif token.startswith(("\\x{", "\\u{")):
             out.append(f"\\U{int(token[3:-1], 16):08X}")
         elif depth and token in ("--", "||", "~~"):
-            out.append("\\" + "\\".join(token))
+            out.append("".join(f"\\{c}" for c in token))
         else:
             if token == "[":
                 depth += 1

@@ -1,0 +1,111 @@
+"""BPE: merging, unknown characters, and options."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arrowprep.errors import BadArgument, TokenizerError
+from arrowprep.tokenize.models import BPE
+from arrowprep.tokenize.models.merging import NEVER, _merge_long, merge, merge_with_dropout
+
+
+def by_the_book(text: str, ranks: dict[tuple[str, str], int]) -> list[str]:
+    """Look at all pairs, join the best, begin anew."""
+    parts = list(text)
+    while True:
+        pairs = [(ranks.get((a, b), NEVER), i) for i, (a, b) in enumerate(pairwise(parts))]
+        rank, i = min(pairs, default=(NEVER, 0))
+        if rank == NEVER:
+            return parts
+        parts[i : i + 2] = [parts[i] + parts[i + 1]]
+
+
+PAIRS = st.lists(
+    st.tuples(st.text("ab", min_size=1, max_size=3), st.text("ab", min_size=1, max_size=3)),
+    max_size=8,
+    unique=True,
+)
+
+
+@given(st.text("abc", max_size=40), PAIRS)
+def test_merging_is_that_of_the_book(text: str, pairs: list[tuple[str, str]]) -> None:
+    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    expected = by_the_book(text, ranks)
+    for way in (merge, _merge_long):
+        parts, lengths = way(list(text), [1] * len(text), ranks, str.__add__)
+        assert parts == expected
+        assert lengths == list(map(len, expected))
+
+
+def test_dropout_of_nothing_merges_all_and_of_all_nothing() -> None:
+    ranks = {("a", "b"): 0, ("ab", "ab"): 1}
+    parts = list("ababab")
+    assert merge_with_dropout(parts[:], [1] * 6, ranks, str.__add__, lambda: False)[0] == ["abab", "ab"]
+    assert merge_with_dropout(parts[:], [1] * 6, ranks, str.__add__, lambda: True)[0] == parts
+    random.seed(0)
+    some = {
+        tuple(merge_with_dropout(parts[:], [1] * 6, ranks, str.__add__, lambda: random.random() < 0.5)[0])
+        for _ in range(40)
+    }
+    assert len(some) > 2
+
+
+def model(**options: object) -> BPE:
+    vocab = ["<unk>", "a", "b", "ab", "c", "abc", "<0xC3>", "<0xA9>"]
+    return BPE({token: id for id, token in enumerate(vocab)}, [("a", "b")], **options)  # type: ignore[arg-type]
+
+
+def tokens(model: BPE, text: str) -> list[tuple[str, tuple[int, int]]]:
+    return [(token.value, token.offsets) for token in model.tokenize(text)]
+
+
+def test_a_whole_piece_may_be_taken_as_it_is() -> None:
+    assert tokens(model(), "abc") == [("ab", (0, 2)), ("c", (2, 3))]
+    assert tokens(model(ignore_merges=True), "abc") == [("abc", (0, 3))]
+
+
+def test_unknown_characters_vanish_without_a_token_for_them() -> None:
+    # and what follows moves to the left, as it does elsewhere
+    assert tokens(model(), "xab") == [("ab", (0, 2))]
+
+
+def test_unknown_neighbours_become_one_when_asked() -> None:
+    assert tokens(model(unk_token="<unk>"), "xya") == [("<unk>", (0, 1)), ("<unk>", (1, 2)), ("a", (2, 3))]
+    assert tokens(model(unk_token="<unk>", fuse_unk=True), "xya") == [("<unk>", (0, 2)), ("a", (2, 3))]
+
+
+def test_unknown_characters_are_spelled_in_bytes_where_all_are_there() -> None:
+    spelled = model(unk_token="<unk>", byte_fallback=True)
+    assert tokens(spelled, "aé") == [("a", (0, 1)), ("<0xC3>", (1, 2)), ("<0xA9>", (1, 2))]
+    assert tokens(spelled, "è") == [("<unk>", (0, 1))]
+
+
+def test_an_unknown_token_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(TokenizerError, match="'<x>' is not in the vocabulary"):
+        model(unk_token="<x>").tokenize("z")
+
+
+def test_prefix_and_suffix_mark_the_place_in_a_piece() -> None:
+    vocab = {token: id for id, token in enumerate(["a", "##a", "##a</w>", "##aa</w>", "a</w>"])}
+    marked = BPE(vocab, [("##a", "##a</w>")], continuing_subword_prefix="##", end_of_word_suffix="</w>")
+    assert tokens(marked, "aaa") == [("a", (0, 1)), ("##aa</w>", (1, 3))]
+    assert tokens(marked, "a") == [("a</w>", (0, 1))]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"vocab": {"a": 0}}, "together"),
+        ({"vocab": {"a": 0}, "merges": [("a", "b")]}, r"merges\[0\] joins 'a' and 'b', but 'b' is not"),
+        ({"vocab": {"a": 0}, "merges": [("a", "a")]}, "'aa' is not in the vocabulary"),
+        ({"dropout": 1.5}, "between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(BadArgument, match=message):
+        BPE(**given)  # type: ignore[arg-type]
