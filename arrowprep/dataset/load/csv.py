@@ -191,4 +191,7 @@ def _located(path: Path, width: int, options: Mapping[str, Any], error: Exceptio
                     path=path,
                     line=line,
                 )
-    return UnreadableFile(f"{path} cannot be read: {error}", path=path)
+    return UnreadableFile(
+        f"{path} cannot be read: {error}; a row longer than {BLOCK_BYTES >> 20} MB needs block_bytes=",
+        path=path,
+    )

@@ -20,6 +20,7 @@ from arrowprep.errors import ArrowprepWarning
 _TRUE, _FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
 _FRACTION = r"^[+-]?(0|[1-9]\d*)?\.\d*([eE][+-]?\d+)?$|^[+-]?(0|[1-9]\d*)[eE][+-]?\d+$|^-?(0|[1-9]\d*)$"
 _INTEGER = r"^-?(0|[1-9]\d*)$"
+_NUMERIC = tuple("+-.0123456789")
 _LOOK_AT = 1000  # rows of numbers after which a word is a surprise
 
 
@@ -29,13 +30,17 @@ def narrowed(column: pa.Array) -> pa.Array:
     >>> narrowed(pa.array(["1", "2.5", None])).type, narrowed(pa.array(["007"])).type
     (DataType(double), DataType(string))
     """
-    if column.null_count == len(column):
+    first = next((value.as_py().strip() for value in column if value.is_valid), None)
+    if first is None:
         return pa.nulls(len(column))
-    for attempt in (_as_integers, _as_floats, _as_booleans):
-        found = attempt(column)
-        if found is not None:
-            return found
-    return column
+    found = None
+    if first[:1] in _NUMERIC:  # or else no attempt is worth its time
+        trimmed = pc.utf8_trim_whitespace(column)
+        found = _as_integers(trimmed)
+        found = _as_floats(trimmed) if found is None else found
+    elif first in _TRUE or first in _FALSE:
+        found = _as_booleans(column)
+    return column if found is None else found
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
@@ -47,24 +52,18 @@ def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 def _as_integers(column: pa.Array) -> pa.Array | None:
     numbers = _cast(column, pa.int64())
-    if numbers is None:
-        return None
-    spelled = numbers.cast(pa.string())
-    return numbers if spelled.equals(column) or spelled.equals(pc.utf8_trim_whitespace(column)) else None
+    return numbers if numbers is not None and numbers.cast(pa.string()).equals(column) else None
 
 
 def _as_floats(column: pa.Array) -> pa.Array | None:
     numbers = _cast(column, pa.float64())
-    if numbers is None or not _all(
-        pc.is_finite(numbers)
-    ):  # infinite where digits say more than a float can hold
+    if numbers is None or not _all(pc.is_finite(numbers)):  # infinite: more digits than a float can hold
         return None
-    trimmed = pc.utf8_trim_whitespace(column)
-    if not _all(pc.match_substring_regex(trimmed, _FRACTION)):
+    if not _all(pc.match_substring_regex(column, _FRACTION)):
         return None
-    if _all(pc.match_substring_regex(trimmed, _INTEGER)):
-        large = _cast(trimmed, pa.uint64())
-        return _cast(trimmed, natural.BIG) if large is None else large
+    if _all(pc.match_substring_regex(column, _INTEGER)):
+        large = _cast(column, pa.uint64())
+        return _cast(column, natural.BIG) if large is None else large
     return numbers
 
 
