@@ -63,18 +63,24 @@ class FormatSpec:
 
     def covered(self, names: Iterable[str]) -> list[str]:
         """The columns that come out, in the dataset's order."""
-        return [n for n in names if self.columns is None or self.output_all_columns or n in self.columns]
+        if self.columns is None or self.output_all_columns:
+            return list(names)
+        return [name for name in names if name in self.columns]
 
     def row(self, table: pa.Table, features: Features) -> Any:
         """A one-row table as `ds[i]` returns it."""
         if self.transform is not None:
             return {name: values[0] for name, values in self.batch(table, features).items()}
+        if not self.output_all_columns:
+            return self.format.row(table, features)
         return self._mixed(table, features, "row")
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         """A table as `ds[a:b]` returns it."""
         if self.transform is not None:
             return self.transform(self._python.batch(table, features))
+        if not self.output_all_columns:
+            return self.format.batch(table, features)
         return self._mixed(table, features, "batch")
 
     def column(self, name: str, column: pa.ChunkedArray, features: Features) -> Any:

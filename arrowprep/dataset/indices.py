@@ -88,7 +88,7 @@ def row_of(number: int, num_rows: int) -> int:
 def compose(rows: Rows, selection: Rows) -> Rows:
     """`selection` of `rows`: what selecting twice selects."""
     if isinstance(selection, Span):
-        if len(selection) == 1 and isinstance(rows, Picks):
+        if selection.stop - selection.start == 1 and isinstance(rows, Picks):
             row = int(rows.numbers[selection.start])
             return Span(row, row + 1)
         return rows.part(selection.start, selection.stop)

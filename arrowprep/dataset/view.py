@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -81,23 +81,21 @@ class View:
 
     def read(self, rows: Rows, names: Sequence[str] | None = None) -> pa.Table:
         """A table of these logical rows; contiguous ones of a contiguous view are not copied."""
-        names = self.column_names if names is None else names
-        places = [self.columns[name] for name in names]
-        tables = {
-            number: self.sources[number].backing.read(
-                compose(self.sources[number].rows, rows),
-                list(dict.fromkeys(p.field for p in places if p.source == number)),
-            )
-            for number in dict.fromkeys(place.source for place in places)
-        }
-        if not tables:  # no columns: pyarrow keeps a row count only through a struct
-            return pa.table({"": pa.nulls(len(rows))}).select([])
-        schema = pa.schema([self.schema.field(name) for name in names])
-        columns = [
-            cast(tables[place.source].column(place.field), field.type)
-            for place, field in zip(places, schema, strict=True)
-        ]
-        return pa.Table.from_arrays(columns, schema=schema)
+        key = None if names is None else tuple(names)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = _ReadPlan(self, self.column_names if key is None else key)
+        return plan.read(rows)
+
+    @cached_property
+    def _plans(self) -> dict[tuple[str, ...] | None, _ReadPlan]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is derived
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     def batches(self, batch_size: int, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Tables of batch_size rows, the last one shorter."""
@@ -179,3 +177,37 @@ class View:
             sources=tuple(self.sources[i] for i in used),
             columns={name: Place(number[p.source], p.field) for name, p in self.columns.items()},
         )
+
+
+class _ReadPlan:
+    """How some columns of a view are read: which fields of which sources, and what must be cast."""
+
+    def __init__(self, view: View, names: Sequence[str]) -> None:
+        places = [view.columns[name] for name in names]
+        self._schema = pa.schema([view.schema.field(name) for name in names])
+        self._parts = [
+            (view.sources[number], tuple(dict.fromkeys(p.field for p in places if p.source == number)))
+            for number in dict.fromkeys(place.source for place in places)
+        ]
+        at = {number: i for i, number in enumerate(dict.fromkeys(place.source for place in places))}
+        self._columns = [(at[place.source], place.field) for place in places]
+        self._is_whole_part = self._is_read_as_it_is()
+
+    def _is_read_as_it_is(self) -> bool:
+        """Whether the columns are those of one source, under their names, of the types that are stored."""
+        if len(self._parts) != 1 or self._parts[0][1] != tuple(self._schema.names):
+            return False
+        stored = self._parts[0][0].backing.schema
+        return all(stored.field(field.name).type == field.type for field in self._schema)
+
+    def read(self, rows: Rows) -> pa.Table:
+        if not self._parts:  # no columns: pyarrow keeps a row count only of what once had one
+            return pa.table({"": pa.nulls(len(rows))}).select([])
+        tables = [source.backing.read(compose(source.rows, rows), fields) for source, fields in self._parts]
+        if self._is_whole_part:
+            return tables[0]
+        columns = [
+            cast(tables[part].column(name), field.type)
+            for (part, name), field in zip(self._columns, self._schema, strict=True)
+        ]
+        return pa.Table.from_arrays(columns, schema=self._schema)

@@ -57,19 +57,20 @@ class Chunks:
     def pick(self, fields: Sequence[str]) -> Chunks:
         """The same rows with these fields only."""
         key = tuple(fields)
-        if key not in self._picked:
-            places = [self.schema.get_field_index(f) for f in key]
-            schema = pa.schema([self.schema.field(i) for i in places])
-            self._picked[key] = Chunks(
-                schema,
-                [
-                    pa.RecordBatch.from_arrays([b.column(i) for i in places], schema=schema)
-                    for b in self.batches
-                ]
-                if key
-                else self.batches,
-            )
-        return self._picked[key]
+        found = self._picked.get(key)
+        if found is None:
+            found = self._picked[key] = self if key == tuple(self.schema.names) else self._only(key)
+        return found
+
+    def _only(self, fields: tuple[str, ...]) -> Chunks:
+        if not fields:
+            return Chunks(pa.schema([]), self.batches)
+        places = [self.schema.get_field_index(field) for field in fields]
+        schema = pa.schema([self.schema.field(i) for i in places])
+        batches = [
+            pa.RecordBatch.from_arrays([b.column(i) for i in places], schema=schema) for b in self.batches
+        ]
+        return Chunks(schema, batches)
 
     def find(self, row: int) -> tuple[pa.RecordBatch, int]:
         """The batch that holds a row, and the row's place in it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -93,15 +93,14 @@ class BatchFunction:
     # -- rows ------------------------------------------------------------------------------------
 
     def _rows(self, table: pa.Table, first: int, rank: int | None) -> Returned:
-        results = []
         shown = self._shown(table)
-        for i in range(table.num_rows):
-            with self._blamed(first + i, first + i + 1):
-                results.append(
-                    self.spec.function(
-                        *self._row_arguments(table, shown, i, first, rank), **self.spec.fn_kwargs
-                    )
-                )
+        function, keywords = self.spec.function, self.spec.fn_kwargs
+        results = []
+        for number, arguments in enumerate(self._row_arguments(shown, first, rank), first):
+            try:
+                results.append(function(*arguments, **keywords))
+            except Exception as error:
+                raise self._failed(error, Span(number, number + 1)) from error
         if all(r is None for r in results):
             return Returned(None)
         self._refuse_mixed(results, first)
@@ -109,20 +108,26 @@ class BatchFunction:
             return self._whole_tables(results, first)
         return self._merged(results, shown, first)
 
-    def _row_arguments(
-        self, table: pa.Table, shown: Shown, i: int, first: int, rank: int | None
-    ) -> Iterator[Any]:
-        names = self.spec.input_columns
+    def _row_arguments(self, shown: Shown, first: int, rank: int | None) -> Iterator[tuple[Any, ...]]:
+        """The arguments of the call for each row: the row or its columns, its number, the rank."""
+        size, names = shown.table.num_rows, self.spec.input_columns
+        rows: Iterable[tuple[Any, ...]]
         if names is not None:
-            yield from (shown.column(name)[i] for name in names)
+            rows = zip(*(shown.column(name) for name in names), strict=True)
         elif self._format.shows_lazily:
-            yield LazyRow(shown, i)
+            rows = ((LazyRow(shown, i),) for i in range(size))
         else:
-            yield self._format.row(shown.table.slice(i, 1), self._features)
-        if self.spec.with_indices:
-            yield first + i
-        if self.spec.with_rank:
-            yield rank
+            rows = ((self._format.row(shown.table.slice(i, 1), self._features),) for i in range(size))
+        numbers = range(first, first + size)
+        match self.spec.with_indices, self.spec.with_rank:
+            case False, False:
+                yield from rows
+            case True, False:
+                yield from ((*row, i) for row, i in zip(rows, numbers, strict=True))
+            case False, True:
+                yield from ((*row, rank) for row in rows)
+            case _:
+                yield from ((*row, i, rank) for row, i in zip(rows, numbers, strict=True))
 
     def _refuse_mixed(self, results: list[Any], first: int) -> None:
         """One kind for all rows: mappings, or tables of one row."""
@@ -168,10 +173,11 @@ class BatchFunction:
     def _batch(self, table: pa.Table, first: int, rank: int | None) -> Returned:
         shown = self._shown(table)
         stop = first + table.num_rows
-        with self._blamed(first, stop):
-            result = self.spec.function(
-                *self._batch_arguments(shown, first, stop, rank), **self.spec.fn_kwargs
-            )
+        arguments = self._batch_arguments(shown, first, stop, rank)
+        try:
+            result = self.spec.function(*arguments, **self.spec.fn_kwargs)
+        except Exception as error:
+            raise self._failed(error, Span(first, stop)) from error
         if result is None:
             return Returned(None)
         if isinstance(result, LazyMapping):
@@ -292,23 +298,19 @@ class BatchFunction:
             column=column,
         )
 
-    @contextmanager
-    def _blamed(self, start: int, stop: int) -> Iterator[None]:
-        """Errors of the function, with its name and rows."""
-        try:
-            yield
-        except BadResult:
-            raise
-        except Exception as error:
-            rows = f"row {start}" if stop - start == 1 else f"rows {start}..{stop - 1}"
-            raise MapError(
-                f"{self.label} failed on {rows}: {type(error).__name__}: {error}",
-                function=self.label,
-                start=start,
-                stop=stop,
-                column=getattr(error, "column", None),
-                cause=f"{type(error).__name__}: {error}",
-            ) from error
+    def _failed(self, error: Exception, rows: Span) -> Exception:
+        """What to raise for an error of the function: one that names the function and the rows."""
+        if isinstance(error, BadResult):
+            return error
+        where = f"row {rows.start}" if len(rows) == 1 else f"rows {rows.start}..{rows.stop - 1}"
+        return MapError(
+            f"{self.label} failed on {where}: {type(error).__name__}: {error}",
+            function=self.label,
+            start=rows.start,
+            stop=rows.stop,
+            column=getattr(error, "column", None),
+            cause=f"{type(error).__name__}: {error}",
+        )
 
 
 @contextmanager

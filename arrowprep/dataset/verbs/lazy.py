@@ -115,8 +115,15 @@ class LazyRow(LazyMapping):
     __slots__ = ("_number",)
 
     def __init__(self, shown: Shown, number: int) -> None:
-        super().__init__(shown)
+        self._shown = shown
+        self.new = {}
+        self.gone = set()
         self._number = number
 
     def _original(self, name: str) -> Any:
         return self._shown.column(name)[self._number]
+
+    def __getitem__(self, name: str) -> Any:
+        if self.new or self.gone:
+            return super().__getitem__(name)
+        return self._shown.column(name)[self._number]  # most rows are only read
