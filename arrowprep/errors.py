@@ -35,6 +35,8 @@ in a worker process arrives whole.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 __all__ = [
@@ -66,11 +68,20 @@ __all__ = [
     "UnreadableFile",
     "UnsupportedComponent",
     "WorkerDied",
+    "warn",
 ]
 
 
 class ArrowprepWarning(UserWarning):
     """Something works, but perhaps not as the caller thinks."""
+
+
+def warn(message: str) -> None:
+    """Show an ArrowprepWarning as of the line outside of this package that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "arrowprep":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ArrowprepWarning, stacklevel=level)
 
 
 class ArrowprepError(Exception):

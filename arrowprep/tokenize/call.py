@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from arrowprep.errors import ArrowprepWarning
+from arrowprep.errors import warn
 from arrowprep.tokenize import ragged
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.encoding import Encoding
@@ -111,11 +110,8 @@ def to_batch(inputs: Inputs, request: Request, columns: Columns) -> BatchEncodin
 
 def _warn_if_too_long(ids: pa.ListArray, limit: int | None) -> None:
     if limit is not None and ragged.row_lengths(ids).max(initial=0) > limit:
-        warnings.warn(  # says no length, so that it is shown once a place
-            f"a text has more tokens than the model's {limit}; truncation=True cuts it",
-            ArrowprepWarning,
-            stacklevel=6,
-        )
+        # says not how many, so that Python shows it once a line of the caller's
+        warn(f"a text has more tokens than the model's {limit}; truncation=True cuts it")
 
 
 def _warn_if_bos_is_twice(columns: Columns, bos: int) -> None:
@@ -127,9 +123,7 @@ def _warn_if_bos_is_twice(columns: Columns, bos: int) -> None:
     first = attended[np.flatnonzero(np.diff(rows, prepend=-1))]
     first = first[first + 1 < len(ids)]
     if np.any((ids[first] == bos) & (ids[first + 1] == bos) & (mask[first + 1] == 1)):
-        warnings.warn(
+        warn(
             "a text begins with the bos token and another one was put before it;"
-            " pass add_special_tokens=False for text that a chat template wrote",
-            ArrowprepWarning,
-            stacklevel=5,
+            " pass add_special_tokens=False for text that a chat template wrote"
         )

@@ -51,9 +51,10 @@ def render(
     from arrowprep.chat.messages import conversations_of
     from arrowprep.chat.template import ChatTemplate
 
-    template = ChatTemplate(
-        pick_template(tokenizer, chat_template, options.get("tools")), clock=tokenizer.clock
-    )
+    if variables.get("sanitize_control_tokens"):  # ignoring it would let texts write control tokens
+        raise ChatError("sanitize_control_tokens is not supported; check the texts before rendering them")
+    source = pick_template(tokenizer, chat_template, options.get("tools"))
+    template = ChatTemplate(source, clock=tokenizer.clock)
     if spans:
         template.require_generation()
         if options.get("continue_final_message"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from arrowprep.errors import ArrowprepWarning
+from arrowprep.errors import warn
 
 if TYPE_CHECKING:
     from arrowprep.tokenize.tokenizer import Tokenizer
@@ -38,11 +37,7 @@ def may_clean_up(backend: Tokenizer, asked: bool | None, configured: bool) -> bo
     if type(backend.model).__name__ != "BPE":
         return True
     if asked:
-        warnings.warn(
-            "clean_up_tokenization_spaces does nothing for BPE: it would remove spaces that the text had",
-            ArrowprepWarning,
-            stacklevel=3,
-        )
+        warn("clean_up_tokenization_spaces does nothing for BPE: it would remove spaces that the text had")
     return False
 
 

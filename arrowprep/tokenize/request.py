@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from arrowprep.errors import ArrowprepWarning, BadArgument
+from arrowprep.errors import BadArgument, warn
 from arrowprep.tokenize.encoding import Padding, Truncation
 from arrowprep.tokenize.tensors import check_kind
 
@@ -70,11 +69,7 @@ def resolve(
         truncation = True
     pad, cut = padding_strategy(padding), truncation_strategy(truncation)
     if verbose and padding is True and max_length is not None and cut == "do_not_truncate":
-        warnings.warn(
-            "max_length does nothing with padding=True and no truncation; padding='max_length' pads to it",
-            ArrowprepWarning,
-            stacklevel=4,
-        )
+        warn("max_length does nothing with padding=True and no truncation; padding='max_length' pads to it")
     length = model_limit(tokenizer) if max_length is None else max_length
     if length is None:  # nothing to cut or to pad to
         cut, pad = "do_not_truncate", "do_not_pad" if pad == "max_length" else pad
@@ -185,9 +180,7 @@ def read_request(
     """The arguments of a call, checked, with the tokenizer's settings where they say nothing."""
     known = {name: lengths.pop(name) for name in RESOLVED if name in lengths}
     if lengths:
-        warnings.warn(
-            f"a call knows no argument {', '.join(lengths)}; it was ignored", ArrowprepWarning, stacklevel=3
-        )
+        warn(f"a call knows no argument {', '.join(lengths)}; it was ignored")
     truncation, padding = resolve(tokenizer, **known)
     names = tokenizer.model_input_names
     verbose, split = known.get("verbose", True), split_special_tokens

@@ -245,9 +245,10 @@ class TestWhatIsReturned:
         "options", [{"padding": True, "max_length": 3}, {"truncate": True}, {"text_pair": "hello" * 50}]
     )
     def test_a_warning_points_at_the_call(self, tok: PreTrainedTokenizer, options: dict[str, Any]) -> None:
-        with pytest.warns(ArrowprepWarning) as caught:
-            tok("<bos>hello", **options)
-        assert {warning.filename for warning in caught} == {__file__}
+        for call in (tok, tok.encode):
+            with pytest.warns(ArrowprepWarning) as caught:
+                call("<bos>hello", **options)
+            assert {warning.filename for warning in caught} == {__file__}
 
     def test_encode_gives_ids_alone(self, tok: PreTrainedTokenizer) -> None:
         assert tok.encode("hello") == [BOS, HELLO, EOS]

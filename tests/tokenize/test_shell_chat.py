@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from arrowprep import PreTrainedTokenizer
-from arrowprep.errors import BadArgument, ChatError, MaskUnavailable
+from arrowprep.errors import ArrowprepWarning, BadArgument, ChatError, MaskUnavailable
 from tests.tokenize.small import TEMPLATE
 
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello world"}]
@@ -73,6 +73,16 @@ class TestRendering:
     def test_a_final_message_is_continued(self, tok: PreTrainedTokenizer) -> None:
         text = tok.apply_chat_template(CHAT, tokenize=False, continue_final_message=True)
         assert text == "<user>Hi<assistant>hello world"
+
+    def test_what_is_not_supported_is_refused_and_not_ignored(self, tok: PreTrainedTokenizer) -> None:
+        with pytest.raises(ChatError, match="sanitize_control_tokens"):
+            tok.apply_chat_template(CHAT, sanitize_control_tokens=True)
+
+    def test_a_chat_beyond_the_model_is_said_at_the_call(self, tok: PreTrainedTokenizer) -> None:
+        tok.model_max_length = 5
+        with pytest.warns(ArrowprepWarning, match="the model's 5") as caught:
+            tok.apply_chat_template(CHAT)
+        assert [warning.filename for warning in caught] == [__file__]
 
     def test_the_clock_is_the_tokenizers(self, tok: PreTrainedTokenizer) -> None:
         tok.clock = lambda: datetime(2025, 3, 14)
