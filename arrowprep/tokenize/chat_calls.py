@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from arrowprep.errors import BadArgument
+from arrowprep.errors import BadArgument, ChatError
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import columns_of, sample_of, to_batch
 from arrowprep.tokenize.inputs import read_inputs
