@@ -49,19 +49,18 @@ def pad(
         rows["attention_mask"] = ragged.from_flat(np.ones(int(lengths.sum()), dtype=np.int8), lengths)
     if settings:
         length = settings.target(int(lengths.max()))
-        for key in [key for key in rows if key in fills]:
-            rows[key] = ragged.pad_rows(rows[key], length, fills[key], settings.direction)
+        rows = {
+            key: ragged.pad_rows(row, length, fills[key], settings.direction) for key, row in rows.items()
+        }
     out = {key: rows.get(key, value) for key, value in columns.items()} | rows
     _check_rows(out, len(lengths), single)
-    if single and return_tensors:
-        return BatchEncoding(out, single=True).convert_to_tensors(return_tensors)
     return BatchEncoding(out, tensor_type=return_tensors, single=single)
 
 
 def _columns_of(encoded: Any) -> dict[str, Any]:
     """Columns of a mapping, or of a list of mappings with the keys of its first."""
-    if isinstance(encoded, BatchEncoding):
-        return {**encoded.arrow_columns()} if not encoded.is_single else dict(encoded.data)
+    if isinstance(encoded, BatchEncoding) and not encoded.is_single:
+        return {key: encoded.column(key) for key in encoded}
     if isinstance(encoded, Mapping):
         return dict(encoded)
     if isinstance(encoded, Sequence) and encoded and isinstance(encoded[0], Mapping):

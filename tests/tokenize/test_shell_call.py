@@ -339,6 +339,9 @@ class TestPad:
         padded = tok.pad([{"input_ids": np.array([1, 2])}, {"input_ids": np.array([3])}])
         assert padded["input_ids"].tolist() == [[1, 2], [3, PAD]]
         assert isinstance(padded["input_ids"], np.ndarray)
+        again = tok.pad(tok(["hello", "Hi Hi"], return_tensors="np", padding=True), pad_to_multiple_of=8)
+        assert again["input_ids"].shape == again["attention_mask"].shape == (2, 8)
+        assert tok.pad(tok("hello"), pad_to_multiple_of=8, return_tensors="np")["input_ids"].shape == (8,)
 
     def test_longer_rows_stay_and_one_encoding_stays_flat(self, tok: PreTrainedTokenizer) -> None:
         assert tok.pad({"input_ids": [[1, 2, 3], [4]]}, padding="max_length", max_length=2)["input_ids"] == [
