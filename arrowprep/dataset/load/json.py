@@ -148,19 +148,11 @@ def _by_arrow(block: Block, known: pa.Schema) -> pa.Table | None:
     if table is None and hint.names:
         hint = pa.schema([])
         table = _read(block, hint)
-    if table is None:
+    if table is not None and (plain := _without_dates(table.schema)) != table.schema:
+        table = _read(block, _hint(plain))
+    if table is None or not table.num_columns:
         return None
-    if (plain := _without_dates(table.schema)) != table.schema:
-        hint = _hint(plain)
-        table = _read(block, hint)
-    if (
-        table is None
-        or not table.num_columns
-        or _may_lose_digits(table, hint)
-        or not _one_a_line(block, table)
-    ):
-        return None
-    return table
+    return table if _one_a_line(block, table) and not _may_lose_digits(table, hint) else None
 
 
 def _read(block: Block, hint: pa.Schema) -> pa.Table | None:

@@ -130,6 +130,11 @@ def test_a_broken_line_is_named_by_file_and_number(
     assert caught.value.path == path
 
 
+def test_digits_are_kept_beside_what_looks_like_a_date(jsonl, tmp_path: Path) -> None:
+    loaded = load(jsonl('{"d": "2020-01-01", "n": 12345678901234567890123}'), tmp_path / "cache")
+    assert rows(loaded) == [{"d": "2020-01-01", "n": Decimal(12345678901234567890123)}]
+
+
 def test_a_repeated_key_counts_last_as_in_python(jsonl, tmp_path: Path) -> None:
     assert rows(load(jsonl('{"a": 1, "a": 2}'), tmp_path / "cache")) == [{"a": 2}]
 
