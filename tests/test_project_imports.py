@@ -23,7 +23,7 @@ DATASET_LAYERS = [
     {"indices", "fingerprint", "features", "storage", "formats", "execute"},
     {"view"},
     {"verbs", "load", "save"},
-    {"dataset", "export", "splits", "loading", "stream"},
+    {"dataset", "skin", "splits", "loading", "stream"},
 ]
 
 

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from arrowprep import progress
 from arrowprep.dataset import formats
-from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
-from arrowprep.dataset.view import View
+from arrowprep.dataset.skin.held import Held
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,12 +21,8 @@ Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 _ROWS_AT_ONCE = 10_000
 
 
-class Exports:
-    """The methods of a Dataset that write or convert its rows, in their order."""
-
-    _view: View
-    _format: FormatSpec
-    _split: str | None
+class Exports(Held):
+    """Methods that write or convert the rows, in their order."""
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns of Python objects."""

@@ -1,0 +1,1 @@
+"""The methods of Dataset, a file a subject; `dataset.py` puts them together."""

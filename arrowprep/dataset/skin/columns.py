@@ -1,0 +1,65 @@
+"""Choosing, naming and adding columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from arrowprep.dataset.construct import table_of_columns
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.fingerprint import combine, fingerprint_of
+from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.storage.backing import Memory
+from arrowprep.dataset.verbs.batches import names_of
+from arrowprep.dataset.view import View
+from arrowprep.errors import BadArgument, LengthMismatch
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class ChangesColumns(Held):
+    """Verbs on columns; data that is there is not copied."""
+
+    def remove_columns(self, column_names: str | Sequence[str]) -> Self:
+        """Without these columns."""
+        gone = self._view.check(names_of(column_names) or ())
+        return self.select_columns([name for name in self._view.column_names if name not in gone])
+
+    def select_columns(self, column_names: str | Sequence[str]) -> Self:
+        """Only these columns, in this order."""
+        names = self._view.check(names_of(column_names) or ())
+        view = self._view.keep(names, combine("select_columns", self._view.fingerprint, tuple(names)))
+        covered = self._format.columns
+        kept = None if covered is None else tuple(name for name in covered if name in names)
+        return self._with(view, replace(self._format, columns=kept))
+
+    def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
+        """One column under another name, in its place."""
+        return self.rename_columns({original_column_name: new_column_name})
+
+    def rename_columns(self, column_mapping: Mapping[str, str]) -> Self:
+        """Columns under other names, in their places."""
+        self._view.check(column_mapping)
+        names = [column_mapping.get(name, name) for name in self._view.column_names]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise BadArgument(f"renaming would make more than one column {', '.join(map(repr, twice))}")
+        view = self._view.rename(
+            column_mapping, combine("rename_columns", self._view.fingerprint, dict(column_mapping))
+        )
+        covered = self._format.columns
+        kept = None if covered is None else tuple(column_mapping.get(name, name) for name in covered)
+        return self._with(view, replace(self._format, columns=kept))
+
+    def add_column(self, name: str, column: Any, feature: Any = None) -> Self:
+        """One more column, one value a row."""
+        if name in self._view.columns:
+            raise BadArgument(f"there is a column {name!r} already; remove or rename it first", column=name)
+        table = table_of_columns({name: column}, None if feature is None else Features({name: feature}))
+        if table.num_rows != self._view.num_rows:
+            raise LengthMismatch(
+                f"column {name!r} has {table.num_rows} values for {self._view.num_rows} rows"
+            )
+        new = combine("add_column", self._view.fingerprint, name, fingerprint_of(table))
+        return self._with(self._view.beside(View.over(Memory(table), new), new))

@@ -1,0 +1,55 @@
+"""What a Dataset holds: a view, a format, and where its results go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from arrowprep import config
+from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.indices import Rows
+from arrowprep.dataset.storage.cache import Cache
+from arrowprep.dataset.storage.scratch import scratch_folder
+from arrowprep.dataset.view import View
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Held:
+    """The state that all methods stand on; the view is never changed, the format may be."""
+
+    _view: View
+    _format: FormatSpec
+    _split: str | None
+    _cache_dir: Path | None
+
+    def _set(self, view: View, format: FormatSpec, split: str | None, cache_dir: Path | None) -> None:
+        self._view, self._format, self._split, self._cache_dir = view, format, split, cache_dir
+
+    @classmethod
+    def _over(cls, view: View, *, split: str | None = None, cache_dir: Path | None = None) -> Self:
+        dataset = cls.__new__(cls)
+        dataset._set(view, FormatSpec(), split, cache_dir)
+        return dataset
+
+    def _with(self, view: View | None = None, format: FormatSpec | None = None) -> Self:
+        """This dataset with another view or format."""
+        dataset = type(self).__new__(type(self))
+        dataset._set(view or self._view, format or self._format, self._split, self._cache_dir)
+        return dataset
+
+    def _read(self, rows: Rows) -> pa.Table:
+        return self._view.read(rows, self._format.covered(self._view.column_names))
+
+    @property
+    def _cache(self) -> Cache:
+        settings = config.settings()
+        if not settings.caching:
+            return Cache(scratch_folder())
+        return Cache((self._cache_dir or settings.cache_dir) / "results")
+
+    def _reuse(self, load_from_cache_file: bool | None) -> bool:
+        return config.settings().caching if load_from_cache_file is None else load_from_cache_file

@@ -1,0 +1,56 @@
+"""Datasets out of what users have in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from arrowprep.dataset.construct import table_of_columns, table_of_frame, table_of_rows
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.fingerprint import combine, fingerprint_of
+from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.storage.backing import Memory
+from arrowprep.dataset.view import View
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from typing_extensions import Self
+
+
+class Makes(Held):
+    """Constructors."""
+
+    def __init__(self, arrow_table: Any, *, split: str | None = None, fingerprint: str | None = None) -> None:
+        """Over an Arrow table, or anything with the Arrow stream method, in memory."""
+        table = arrow_table if isinstance(arrow_table, pa.Table) else pa.table(arrow_table)
+        view = View.over(Memory(table), fingerprint or combine("memory", fingerprint_of(table)))
+        self._set(view, FormatSpec(), split, None)
+
+    @classmethod
+    def from_dict(
+        cls, mapping: Mapping[str, Any], features: Features | None = None, *, split: str | None = None
+    ) -> Self:
+        """From columns: lists, NumPy or Arrow arrays of one length."""
+        return cls(table_of_columns(mapping, features), split=split)
+
+    @classmethod
+    def from_list(
+        cls, rows: Sequence[Mapping[str, Any]], features: Features | None = None, *, split: str | None = None
+    ) -> Self:
+        """From rows; the columns are the keys of all rows, absent ones null."""
+        return cls(table_of_rows(rows, features), split=split)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        df: pd.DataFrame,
+        features: Features | None = None,
+        *,
+        split: str | None = None,
+        preserve_index: bool | None = None,
+    ) -> Self:
+        """From a pandas data frame; its index becomes a column where it has a name, or on request."""
+        return cls(table_of_frame(df, features, preserve_index), split=split)

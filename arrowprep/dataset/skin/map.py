@@ -1,0 +1,172 @@
+"""Functions over rows: map, filter, and what is made of them."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.fingerprint import Unnameable
+from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.indices import Span
+from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.storage.cache import Cache
+from arrowprep.dataset.storage.scratch import scratch_folder
+from arrowprep.dataset.verbs.batches import MapSpec, names_of
+from arrowprep.dataset.verbs.filter import filter_view
+from arrowprep.dataset.verbs.map import RunOptions, map_name, map_view
+from arrowprep.dataset.view import View
+from arrowprep.errors import ArrowprepWarning, BadArgument
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Maps(Held):
+    """map and filter, cached by content."""
+
+    def map(
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        with_rank: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: str | Sequence[str] | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_name: str | None = None,
+        features: Features | Mapping[str, Any] | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+        desc: str | None = None,
+    ) -> Self:
+        """Apply a function to every row, or batch of rows, and keep what it makes.
+
+        The function gets a mapping (a row, or columns where `batched`) and returns a
+        mapping: its columns are added, or replace those of the same name; a batch may
+        come back with another number of rows when no column is kept. A pyarrow table
+        or data frame stands for all columns. None for every row means that the
+        function is called for what it does. The result is cached by the content of
+        the data, the function and what it reads; the rows are the same whatever
+        num_proc is.
+
+        input_columns: these columns as positional arguments instead of a mapping
+        batch_size: rows a call; None or 0 for all
+        remove_columns: taken away before what the function returned is added
+        features: the types of columns of the result
+        num_proc: worker processes; None for this one
+        new_fingerprint: the name of the result, for functions that cannot be named
+        Raises MapError, with the rows, when the function fails.
+        """
+        if function is None:
+            function = _identity
+        if not callable(function):
+            raise BadArgument(f"map needs a function, not a {type(function).__name__}")
+        spec = self._spec(
+            function,
+            batched=batched,
+            batch_size=batch_size,
+            drop_last_batch=drop_last_batch,
+            with_indices=with_indices,
+            with_rank=with_rank,
+            input_columns=names_of(input_columns),
+            remove_columns=names_of(remove_columns) or (),
+            features=None if features is None else Features(features),
+            fn_kwargs=dict(fn_kwargs or {}),
+        )
+        name, options = self._run("map", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Map")
+        view = map_view(self._view, spec, name, replace(options, keep_in_memory=keep_in_memory))
+        return self._with(view, self._format_of(view))
+
+    def filter(
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        with_rank: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        load_from_cache_file: bool | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+        desc: str | None = None,
+    ) -> Self:
+        """The rows for which the function is true; a batched one returns one boolean a row."""
+        if function is None or not callable(function):
+            raise BadArgument("filter needs a function")
+        spec = self._spec(
+            function,
+            batched=batched,
+            batch_size=batch_size,
+            with_indices=with_indices,
+            with_rank=with_rank,
+            input_columns=names_of(input_columns),
+            fn_kwargs=dict(fn_kwargs or {}),
+        )
+        name, options = self._run(
+            "filter", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Filter"
+        )
+        return self._with(filter_view(self._view, spec, name, options))
+
+    def _spec(self, function: Callable[..., Any], **fields: Any) -> MapSpec:
+        return MapSpec(function, format=self._format, **fields)
+
+    def _run(
+        self,
+        operation: str,
+        spec: MapSpec,
+        new_fingerprint: str | None,
+        load_from_cache_file: bool | None,
+        num_proc: int | None,
+        desc: str,
+    ) -> tuple[str, RunOptions]:
+        """The name of a result, and how to make it."""
+        if num_proc is not None and num_proc < 0:
+            raise BadArgument(f"num_proc must not be negative: {num_proc}", num_proc=num_proc)
+        cache, reuse = self._cache, self._reuse(load_from_cache_file)
+        try:
+            name = new_fingerprint or map_name(self._view, spec, operation)
+        except Unnameable as reason:
+            warnings.warn(_uncached(operation, reason), ArrowprepWarning, stacklevel=3)
+            name, cache, reuse = _unrepeatable_name(), Cache(scratch_folder()), False
+        cache.path(name)  # refuses a name that no file can have before anything runs
+        return name, RunOptions(cache=cache, num_proc=num_proc, reuse=reuse, desc=desc)
+
+    def _format_of(self, view: View) -> FormatSpec:
+        """Our format on a view made from ours: new columns join the covered ones."""
+        covered = self._format.columns
+        if covered is None:
+            return self._format
+        new = [name for name in view.columns if name not in self._view.columns]
+        return replace(self._format, columns=(*(n for n in covered if n in view.columns), *new))
+
+    def flatten_indices(self, **options: Any) -> Self:
+        """The rows written out in their order, so that reading them is sequential."""
+        if all(isinstance(source.rows, Span) for source in self._view.sources):
+            return self
+        plain = self._with(format=FormatSpec("arrow"))
+        flat = plain.map(_identity, batched=True, desc="Flattening the indices", **options)
+        return self._with(flat._view)
+
+
+def _identity(batch: Any) -> Any:
+    return batch
+
+
+def _uncached(operation: str, reason: Unnameable) -> str:
+    return (
+        f"the result of {operation} is not cached, since its function cannot be named: {reason} "
+        "Or give the result a name of your own: new_fingerprint=..."
+    )
+
+
+def _unrepeatable_name() -> str:
+    return secrets.token_hex(16)

@@ -1,0 +1,95 @@
+"""Choosing and ordering rows; no data is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from arrowprep.dataset.fingerprint import combine, fingerprint_of
+from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.verbs import rows as verbs
+from arrowprep.dataset.verbs.batches import names_of
+from arrowprep.errors import BadArgument
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from arrowprep.dataset.dataset import Dataset
+    from arrowprep.dataset.splits import DatasetDict
+
+
+class ChoosesRows(Held):
+    """Verbs that select or reorder."""
+
+    def select(self, indices: Any) -> Self:
+        """The rows of a slice, range, mask or collection of row numbers; negative ones from the end."""
+        return self._with(verbs.select(self._view, indices, self._cache))
+
+    def skip(self, n: int) -> Self:
+        """All rows but the first n."""
+        return self.select(range(min(n, self._view.num_rows), self._view.num_rows))
+
+    def take(self, n: int) -> Self:
+        """The first n rows, or all when there are fewer."""
+        return self.select(range(min(n, self._view.num_rows)))
+
+    def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
+        """Shard `index` of `num_shards`: neighbouring rows, or every num_shards-th row."""
+        return self._with(verbs.select_shard(self._view, num_shards, index, contiguous))
+
+    def shuffle(
+        self,
+        seed: int | None = None,
+        generator: np.random.Generator | None = None,
+        *,
+        load_from_cache_file: bool | None = None,
+    ) -> Self:
+        """All rows in an order drawn by NumPy's default generator; equal seeds give equal orders."""
+        drawn = verbs.generator_of(seed, generator)
+        return self._with(verbs.shuffle(self._view, drawn, self._cache, self._reuse(load_from_cache_file)))
+
+    def sort(
+        self,
+        column_names: str | Sequence[str],
+        reverse: bool | Sequence[bool] = False,
+        null_placement: str = "at_end",
+    ) -> Self:
+        """Rows ordered by one or more columns; equal rows keep their order."""
+        columns = list(names_of(column_names) or ())
+        down = [reverse] * len(columns) if isinstance(reverse, bool) else list(reverse)
+        if len(down) != len(columns):
+            raise BadArgument(f"reverse has {len(down)} entries for {len(columns)} columns")
+        places = {"at_end": False, "last": False, "at_start": True, "first": True}
+        if null_placement not in places:
+            raise BadArgument(f"null_placement {null_placement!r} is none of {', '.join(places)}")
+        return self._with(verbs.sort(self._view, columns, down, places[null_placement], self._cache))
+
+    def train_test_split(
+        self,
+        test_size: float | int | None = None,
+        train_size: float | int | None = None,
+        shuffle: bool = True,
+        seed: int | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> DatasetDict:
+        """Two datasets, "train" and "test", of rows drawn without replacement; a quarter is the test."""
+        from arrowprep.dataset.splits import DatasetDict
+
+        train, test = verbs.split_sizes(self._view.num_rows, test_size, train_size)
+        drawn = verbs.generator_of(seed, generator) if shuffle else None
+        drawn_name = None if drawn is None else fingerprint_of(drawn)
+        chosen = dict(
+            zip(("train", "test"), verbs.split_rows(self._view.num_rows, train, test, drawn), strict=True)
+        )
+        splits = DatasetDict()
+        for split, rows in chosen.items():
+            name = combine("train_test_split", self._view.fingerprint, split, train, test, drawn_name)
+            part = self._with(self._view.select(verbs.stored(rows, name, self._cache), name))
+            splits[split] = cast("Dataset", part)
+        return splits
+
+    def unique(self, column: str) -> list[Any]:
+        """The distinct values of a column."""
+        return list(verbs.unique(self._view, column).to_pylist())
