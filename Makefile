@@ -34,7 +34,7 @@ quick: $(PLAIN)/.installed
 	$(PLAIN)/bin/python -m pytest -q --ignore=tests/differential $(PYTEST_OPTIONS)
 
 conformance: $(DEV)/.installed
-	$(DEV)/bin/python -m pytest -q -rA --no-header tests/conformance -m conformance $(PYTEST_OPTIONS)
+	$(DEV)/bin/python -m pytest -q -s --no-header tests/conformance -m conformance $(PYTEST_OPTIONS)
 
 lint: $(DEV)/.installed
 	$(DEV)/bin/ruff check .
