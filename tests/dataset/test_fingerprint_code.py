@@ -49,7 +49,7 @@ def written_out(code: CodeType) -> Any:
 
 
 @pytest.mark.parametrize(
-    "module", ["argparse", "inspect", "tarfile", "asyncio.base_events", "json.decoder", "typing"]
+    "module", ["argparse", "inspect", "tarfile", "asyncio.base_events", "json.decoder", "dataclasses"]
 )
 def test_a_new_layout_gives_the_same_form(module: str) -> None:
     source = inspect.getsource(importlib.import_module(module))

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from arrowprep.dataset.fingerprint.digest import digest, digest_bytes, digest_plain
+from arrowprep.dataset.fingerprint.modules import root_of
 from arrowprep.dataset.fingerprint.namer import Namer, Rule, late_rules
 
 
@@ -13,7 +14,7 @@ from arrowprep.dataset.fingerprint.namer import Namer, Rule, late_rules
 def _find_rule(kind: type) -> Rule | None:
     """The rule of the first base that comes from one of these libraries and has one."""
     for base in kind.__mro__:
-        root = base.__module__.partition(".")[0]
+        root = root_of(base)
         if found := _RULES.get((root, base.__name__)):
             return found
         if root == "pyarrow":

@@ -37,6 +37,12 @@ def _is_installed_file(file: str) -> bool:
     return not _INSTALLED.isdisjoint(path.parts) or path.is_relative_to(_STANDARD)
 
 
+def root_of(kind: type) -> str:
+    """The top-level module of a class; "" where its `__module__` is a slot of instances, as Cython makes."""
+    module: object = kind.__module__
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
 @lru_cache(maxsize=1024)
 def library_version(root: str) -> str:
     """Version of what provides the top-level module `root`; "" where nobody knows.

@@ -19,7 +19,7 @@ from arrowprep.dataset.fingerprint.digest import (
     digest_plain_set,
     is_plain,
 )
-from arrowprep.dataset.fingerprint.modules import library_version
+from arrowprep.dataset.fingerprint.modules import library_version, root_of
 from arrowprep.errors import Unnameable
 
 Rule = Callable[["Namer", Any, str], bytes]
@@ -143,7 +143,7 @@ class Namer:
         kind = type(value)
         if kind in _NEVER_GIVEN or isinstance(value, (type, tuple, list, dict, type(sys))):
             return None
-        if kind.__module__.partition(".")[0] in ("numpy", "pandas", "pyarrow", "torch", "polars"):
+        if root_of(kind) in ("numpy", "pandas", "pyarrow", "torch", "polars"):
             return None
         try:
             given = getattr(value, "fingerprint", None)
