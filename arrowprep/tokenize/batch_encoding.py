@@ -67,7 +67,7 @@ class BatchEncoding(MutableMapping[str, Any]):
         *,
         single: bool = False,
     ) -> None:
-        self._columns: dict[str, Any] = dict(data or {})
+        self._columns: dict[str, Any] = {key: _one_chunk(value) for key, value in (data or {}).items()}
         self._single = single
         self._encodings = encoding if encoding is None or isinstance(encoding, Sequence) else [encoding]
         self._n_sequences = n_sequences
@@ -86,7 +86,7 @@ class BatchEncoding(MutableMapping[str, Any]):
         raise KeyError("no encodings are kept here; a key is the name of a column, or a slice")
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._columns[key] = value
+        self._columns[key] = _one_chunk(value)
 
     def __delitem__(self, key: str) -> None:
         del self._columns[key]
@@ -135,15 +135,15 @@ class BatchEncoding(MutableMapping[str, Any]):
     __copy__ = copy
 
     def _shown(self, key: str) -> Any:
-        if isinstance(self._columns[key], (pa.Array, pa.ChunkedArray)):
+        if isinstance(self._columns[key], pa.Array):
             self._columns[key] = self._python(key)
         return self._columns[key]
 
     def _python(self, key: str) -> Any:
         value = self._columns[key]
-        if not isinstance(value, (pa.Array, pa.ChunkedArray)):
+        if not isinstance(value, pa.Array):
             return value
-        rows = ragged.to_python(_one_chunk(value))
+        rows = ragged.to_python(value)
         return rows[0] if self._single and key not in ONE_PER_ROW else rows
 
     # --- as Arrow, as tensors ---
@@ -156,8 +156,8 @@ class BatchEncoding(MutableMapping[str, Any]):
         return {key: self._arrow(key, value) for key, value in self._columns.items()}
 
     def _arrow(self, key: str, value: Any) -> pa.Array:
-        if isinstance(value, (pa.Array, pa.ChunkedArray)):
-            return _one_chunk(value)
+        if isinstance(value, pa.Array):
+            return value
         if self._single and key not in ONE_PER_ROW:
             value = np.asarray(value)[None] if is_tensor(value) else [value]
         if is_tensor(value):
@@ -195,15 +195,9 @@ class BatchEncoding(MutableMapping[str, Any]):
         kind = check_kind(tensor_type)
         for key, value in self._columns.items():
             tensor = as_tensor(key, value, kind)
-            if (
-                isinstance(value, pa.Array)
-                and self._single
-                and not prepend_batch_axis
-                and key not in ONE_PER_ROW
-            ):
-                tensor = tensor[0]
-            elif prepend_batch_axis and not (isinstance(value, pa.Array) and self._single):
-                tensor = tensor[None]
+            has_axis = self._single and isinstance(value, pa.Array) and key not in ONE_PER_ROW
+            if has_axis != prepend_batch_axis:
+                tensor = tensor[0] if has_axis else tensor[None]
             self._columns[key] = tensor
         self._single = self._single and not prepend_batch_axis
         return self
@@ -334,7 +328,7 @@ def _count(encoding: Encoding, numbers: Sequence[int | None], sequence: int) -> 
     return max(of_text, default=-1) + 1
 
 
-def _one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def _one_chunk(column: Any) -> Any:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 

@@ -70,6 +70,12 @@ class TestColumns:
         assert written["labels"].to_pylist() == [[-100, 6, 7], [8]]
         assert written["weight"].type == pa.float64()
 
+    def test_columns_of_a_table_are_columns_too(self) -> None:
+        encoded = BatchEncoding({"input_ids": pa.chunked_array([IDS, IDS])})
+        encoded["labels"] = pa.chunked_array([IDS, IDS])
+        assert pa.table(encoded).num_rows == 4
+        assert encoded["labels"] == [[5, 6, 7], [8]] * 2
+
     def test_it_is_a_mutable_mapping(self) -> None:
         encoded = batch()
         assert list(encoded) == ["input_ids", "attention_mask"]
@@ -168,6 +174,9 @@ class TestTensors:
 
         assert single().convert_to_tensors("np")["input_ids"].shape == (3,)
         assert single().convert_to_tensors("np", prepend_batch_axis=True)["input_ids"].shape == (1, 3)
+
+    def test_rows_of_unequal_length_are_written_as_lists_again(self) -> None:
+        assert pa.table(batch().convert_to_tensors("np"))["input_ids"].to_pylist() == [[5, 6, 7], [8]]
 
     def test_tensors_are_written_with_their_type(self) -> None:
         encoded = BatchEncoding({"x": np.arange(12).reshape(2, 3, 2), "y": np.zeros((2, 3), np.float32)})
