@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "run the main job on the packaged samples"
 MAX_LENGTH = 256  # tokens of a document
-SHORT = 600  # characters of a conversation that fits a screen
+SHORT = 900  # characters of a conversation that fits a screen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +96,7 @@ def _show_batch(tokens: Dataset) -> None:
 
 
 def _fits_a_screen(messages: list[dict[str, str]]) -> bool:
-    return len(messages) > 2 and sum(len(message["content"]) for message in messages) < SHORT
+    return len(messages) > 3 and sum(len(message["content"]) for message in messages) < SHORT
 
 
 def _show_conversation(tokenizer: PreTrainedTokenizer) -> None:
