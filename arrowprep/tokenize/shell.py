@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize import chat_calls, decoding
@@ -126,14 +126,19 @@ class PreTrainedTokenizer(Vocabulary):
         self._frame(self._add_bos_token, value)
 
     def _frame(self, bos: bool, eos: bool) -> None:
-        for role, wanted in (("bos_token", bos), ("eos_token", eos)):
-            if wanted and getattr(self, role) is None:
-                raise BadArgument(f"add_{role} needs a {role}, which the tokenizer has not", role=role)
         self.backend_tokenizer.post_processor = frame_of(
-            (self.bos_token, self.bos_token_id) if bos else None,
-            (self.eos_token, self.eos_token_id) if eos else None,
+            self._needed("bos_token") if bos else None, self._needed("eos_token") if eos else None
         )
         self._add_bos_token, self._add_eos_token = bos, eos
+
+    def _needed(self, role: str) -> tuple[str, int]:
+        token = self.special_tokens.of(role)
+        index = None if token is None else self.backend_tokenizer.token_to_id(token)
+        if token is None or index is None:
+            raise BadArgument(
+                f"add_{role} needs a {role} that is in the vocabulary; it is {token!r}", role=role
+            )
+        return token, index
 
     # --- calling ---
 
@@ -212,6 +217,14 @@ class PreTrainedTokenizer(Vocabulary):
     def _encode(self, text: Any, pair: Any, request: Request) -> BatchEncoding:
         return encode(self.backend_tokenizer, read_inputs(text, pair, words=request.words), request)
 
+    @overload
+    def encode(
+        self, text: str, text_pair: str | None = None, add_special_tokens: bool = True
+    ) -> list[int]: ...
+    @overload
+    def encode(
+        self, text: Any, text_pair: Any = None, add_special_tokens: bool = True, **options: Any
+    ) -> Any: ...
     def encode(
         self, text: Any, text_pair: Any = None, add_special_tokens: bool = True, **options: Any
     ) -> Any:
@@ -255,6 +268,21 @@ class PreTrainedTokenizer(Vocabulary):
             pad_also=pad_also or {},
         )
 
+    @overload
+    def decode(
+        self,
+        token_ids: int | list[int],
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+    ) -> str: ...
+    @overload
+    def decode(
+        self,
+        token_ids: Any,
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool | None = None,
+        **unknown: Any,
+    ) -> Any: ...
     def decode(
         self,
         token_ids: Any,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from arrowprep.errors import BadArgument
 
@@ -95,7 +95,11 @@ class NamedToken:
     def __set_name__(self, owner: type, name: str) -> None:
         self.role = name
 
-    def __get__(self, tokenizer: Vocabulary | None, owner: type) -> Any:
+    @overload
+    def __get__(self, tokenizer: None, owner: type) -> NamedToken: ...
+    @overload
+    def __get__(self, tokenizer: Vocabulary, owner: type) -> str | None: ...
+    def __get__(self, tokenizer: Vocabulary | None, owner: type) -> NamedToken | str | None:
         return self if tokenizer is None else tokenizer.special_tokens.of(self.role)
 
     def __set__(self, tokenizer: Vocabulary, token: str | AddedToken | None) -> None:
@@ -108,7 +112,11 @@ class NamedTokenId:
     def __set_name__(self, owner: type, name: str) -> None:
         self.role = name.removesuffix("_id")
 
-    def __get__(self, tokenizer: Vocabulary | None, owner: type) -> Any:
+    @overload
+    def __get__(self, tokenizer: None, owner: type) -> NamedTokenId: ...
+    @overload
+    def __get__(self, tokenizer: Vocabulary, owner: type) -> int | None: ...
+    def __get__(self, tokenizer: Vocabulary | None, owner: type) -> NamedTokenId | int | None:
         if tokenizer is None:
             return self
         token = tokenizer.special_tokens.of(self.role)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize import decoding
@@ -93,6 +93,10 @@ class Vocabulary:
 
     # --- tokens and ids ---
 
+    @overload
+    def convert_tokens_to_ids(self, tokens: str | None) -> int | None: ...
+    @overload
+    def convert_tokens_to_ids(self, tokens: list[str] | tuple[str, ...]) -> list[Any]: ...
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
         """The id of a token, or of each in a list; the unk token's id, or None, for what is no token."""
         if tokens is None:
@@ -105,6 +109,10 @@ class Vocabulary:
             return self.backend_tokenizer.token_to_id(unk)
         return index
 
+    @overload
+    def convert_ids_to_tokens(self, ids: int, skip_special_tokens: bool = False) -> str | None: ...
+    @overload
+    def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> list[Any]: ...
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
         """The token of an id, or of each in a list; None for an id without a token."""
         ids = decoding.plain(ids)
