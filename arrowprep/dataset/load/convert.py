@@ -32,8 +32,8 @@ _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: 
 class Loaded:
     """Rows of files, in order.
 
-    parts: Arrow IPC files, all of this schema
-    schema: of the parts; the user's own Arrow files are mapped with all their columns, asked for or not
+    parts: Arrow IPC files, all of one schema
+    schema: the columns that were asked for; the user's own Arrow files, mapped, may hold more
     fingerprint: a name for the content and for how it was read, not for the paths
     """
 
@@ -106,6 +106,8 @@ def convert(
             raise ColumnNotFound(name, _all_columns(sources))
     if features is not None:
         schema = features.arrow_schema
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
     return Loaded(
         parts=tuple(part for entry in entries for part in entry.parts),
         schema=schema,

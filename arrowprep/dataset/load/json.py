@@ -121,8 +121,9 @@ class _Columns:
 
 def _expected(block: Block) -> pa.Schema:
     """The schema of a block's first lines: a hint, which later rows may contradict."""
-    stop = block.data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1
-    sample = _block(block.data[:stop], block.first_line, block.counted) if stop else block
+    start = bytes(block.data[:_SAMPLE_BYTES])
+    stop = start.rfind(b"\n") + 1
+    sample = _block(start[:stop], block.first_line, block.counted) if stop else block
     table = _by_arrow(sample, pa.schema([]))
     return pa.schema([]) if table is None else table.schema
 
@@ -226,10 +227,10 @@ def _is_suspect(array: pa.Array, told: pa.DataType | None) -> bool:
 
 def _one_a_line(block: Block, table: pa.Table) -> bool:
     """Whether each line is one row, blank ones aside; Arrow's reader also takes two in a line."""
-    lines = block.line_ends + (not block.data.endswith(b"\n"))
+    lines = block.line_ends + (block.data[-1:] != b"\n")
     if table.num_rows == lines:
         return True
-    return bool(table.num_rows == sum(1 for line in block.data.split(b"\n") if line.strip()))
+    return bool(table.num_rows == sum(1 for line in bytes(block.data).split(b"\n") if line.strip()))
 
 
 def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
@@ -264,7 +265,7 @@ def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
         raise UnreadableFile(f"{path} is empty: its array holds no rows", path=path)
 
 
-def _block(data: bytes | bytearray, first: int, counted: str = "line") -> Block:
+def _block(data: bytes, first: int, counted: str = "line") -> Block:
     return Block(data, first, data.count(b"\n"), counted)
 
 

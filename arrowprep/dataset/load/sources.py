@@ -15,11 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 
 from arrowprep.errors import BadArgument, MissingFile, UnreadableFile
 
 BLOCK_BYTES = 16 << 20  # about one record batch of what is written
+_LINE_END = ord("\n")
 _BOM = codecs.BOM_UTF8
 _BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, pa.ArrowInvalid)
 
@@ -34,7 +36,7 @@ class Block:
     counted: what the numbers count, for messages: "line", or "row" where lines mean nothing
     """
 
-    data: bytes | bytearray
+    data: bytes | memoryview
     first_line: int
     line_ends: int
     counted: str = "line"
@@ -81,37 +83,30 @@ def opened(path: Path, encoding: str = "utf-8", errors: str = "strict") -> Itera
         yield utf8
 
 
-def blocks(
-    stream: IO[bytes], path: Path, size: int = BLOCK_BYTES, separator: bytes = b"\n"
-) -> Iterator[Block]:
-    """The stream cut into blocks of about `size` bytes, each ending after a separator.
+def blocks(stream: IO[bytes], path: Path, size: int = BLOCK_BYTES) -> Iterator[Block]:
+    """The stream cut into blocks of about `size` bytes, each ending where a line does.
 
     A line longer than `size` makes a longer block. Raises UnreadableFile where there is nothing at all.
     """
     line, rest, at_end = 1, b"", False
     while not at_end:
-        data = bytearray(
-            len(rest) + max(size, len(rest))
-        )  # filled in place: a copy costs a fifth of the parsing
-        data[: len(rest)] = rest
-        filled = len(rest) + stream.readinto(memoryview(data)[len(rest) :])  # type: ignore[attr-defined]
-        at_end = filled < len(data)
-        last = data.rfind(separator)
-        stop = filled if at_end else 0 if last < 0 else last + len(separator)
-        rest = bytes(memoryview(data)[stop:filled])
-        del data[stop:]
-        if data:
-            line_ends = data.count(b"\n")
-            yield Block(data, line, line_ends)
-            line += line_ends
+        # not zeroed, filled in place, looked through once: each copy or pass costs as much as reading
+        space = np.empty(len(rest) + max(size, len(rest)), np.uint8)
+        space[: len(rest)] = np.frombuffer(rest, np.uint8)
+        filled = len(rest) + stream.readinto(space[len(rest) :].data)  # type: ignore[attr-defined]
+        at_end = filled < len(space)
+        ends = np.flatnonzero(space[:filled] == _LINE_END)
+        stop = filled if at_end else int(ends[-1]) + 1 if len(ends) else 0
+        rest = space[stop:filled].tobytes()
+        if stop:
+            yield Block(space[:stop].data, line, len(ends))
+            line += len(ends)
         elif at_end and line == 1:
             raise UnreadableFile(f"{path} is empty", path=path)
 
 
 def check_utf8(block: Block, path: Path) -> None:
     """Raise UnreadableFile, which names the line, where a block is not UTF-8."""
-    if not block.data or block.data.isascii():
-        return
     offsets = pa.array([0, len(block.data)], pa.int64()).buffers()[1]
     text = pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(block.data)])
     try:
@@ -121,13 +116,14 @@ def check_utf8(block: Block, path: Path) -> None:
 
 
 def _not_utf8(block: Block, path: Path) -> UnreadableFile:
+    data = bytes(block.data)
     try:
-        block.data.decode()
+        data.decode()
         raise AssertionError("valid after all")
     except UnicodeDecodeError as error:
-        line = block.first_line + block.data.count(b"\n", 0, error.start)
+        line = block.first_line + data.count(b"\n", 0, error.start)
         return UnreadableFile(
-            f"{path}: line {line} is not UTF-8 (byte 0x{block.data[error.start]:02x}); "
+            f"{path}: line {line} is not UTF-8 (byte 0x{data[error.start]:02x}); "
             'where the file has another encoding, name it: encoding="latin-1"',
             path=path,
             line=line,

@@ -13,7 +13,7 @@ from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.errors import BadArgument
 
 OPTIONS = {"sample_by", "keep_linebreaks", "encoding", "encoding_errors", "block_bytes"}
-_SEPARATORS = {"line": b"\n", "paragraph": b"\n\n", "document": None}
+_SAMPLES = ("line", "paragraph", "document")
 
 
 def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
@@ -24,16 +24,15 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
     """
     options = spec.options
     sample_by = options.get("sample_by", "line")
-    if sample_by not in _SEPARATORS:
-        raise BadArgument(f"sample_by={sample_by!r} is none of {', '.join(_SEPARATORS)}", sample_by=sample_by)
-    separator = _SEPARATORS[sample_by]
+    if sample_by not in _SAMPLES:
+        raise BadArgument(f"sample_by={sample_by!r} is none of {', '.join(_SAMPLES)}", sample_by=sample_by)
     keep = bool(options.get("keep_linebreaks", False))
     with opened(path, options.get("encoding", "utf-8"), options.get("encoding_errors", "strict")) as stream:
         size = options.get("block_bytes", BLOCK_BYTES)
-        if separator is None:
+        if sample_by == "document":
             document = b"".join(block.data for block in blocks(stream, path, size))
             yield _table([_unix(Block(document, 1, document.count(b"\n")), path)])
-        elif separator == b"\n":
+        elif sample_by == "line":
             for block in blocks(stream, path, size):
                 yield _lines(_unix(block, path), keep)
         else:

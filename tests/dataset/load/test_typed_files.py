@@ -77,6 +77,12 @@ def test_a_plain_arrow_file_is_mapped_where_it_lies(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("*.arrow"))
 
 
+def test_columns_of_a_mapped_file_are_chosen_without_copying(tmp_path: Path) -> None:
+    path = write_arrow(tmp_path / "a.arrow", TABLE.drop_columns(["kind"]))
+    loaded = load(path, tmp_path / "cache", columns=["deep"])
+    assert (loaded.parts, loaded.schema.names) == ((path,), ["deep"])
+
+
 def test_a_large_arrow_file_is_named_by_its_stat_without_reading_it(tmp_path: Path, monkeypatch) -> None:
     path = write_arrow(tmp_path / "a.arrow", TABLE.drop_columns(["kind"]))
     monkeypatch.setattr("arrowprep.dataset.load.convert._HASH_BYTES", 10)
