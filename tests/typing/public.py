@@ -39,6 +39,10 @@ def tokenizers(path: str) -> None:
     assert_type(tokenizer, PreTrainedTokenizer)
     assert_type(tokenizer(["text"]), BatchEncoding)
     assert_type(tokenizer.tokenize("text"), list[str])
+    assert_type(tokenizer.encode("text"), list[int])
+    assert_type(tokenizer.decode([1, 2]), str)
+    assert_type(tokenizer.pad_token, str | None)
+    assert_type(tokenizer.pad_token_id, int | None)
     assert_type(tokenizer.backend_tokenizer, Tokenizer)
     assert_type(tokenizer.backend_tokenizer.encode("text"), Encoding)
 
