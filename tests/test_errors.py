@@ -9,8 +9,8 @@ from arrowprep import errors
 
 
 def every_error():
-    kinds = [getattr(errors, name) for name in errors.__all__]
-    return [kind for kind in kinds if issubclass(kind, errors.ArrowprepError)]
+    named = [getattr(errors, name) for name in errors.__all__]
+    return [kind for kind in named if isinstance(kind, type) and issubclass(kind, errors.ArrowprepError)]
 
 
 def made(kind):
