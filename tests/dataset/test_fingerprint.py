@@ -136,6 +136,14 @@ def test_a_dataclass_is_named_by_fields_and_defaults() -> None:
     assert name(source) != name(source.replace("=list", "=dict"))
 
 
+def test_classes_that_a_library_made_are_named_by_what_they_hold() -> None:
+    def make(fields: str) -> Any:
+        return collections.namedtuple("Made", fields, module="collections")
+
+    assert fingerprint_of(make("a b")) == fingerprint_of(make("a b")) != fingerprint_of(make("a c"))
+    assert fingerprint_of(make("a b")(1, 2)) != fingerprint_of(make("a c")(1, 2))
+
+
 def test_an_enumeration_is_named_by_its_members() -> None:
     source = "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\nf = lambda x: E.A"
     assert name(source) != name(source.replace("B = 2", "B = 3"))

@@ -164,7 +164,7 @@ class _Run:
             # it had been idle for too long at the very moment when it was taken
             member.interpreter, member.state = interpreters.start(), "starting"
             return
-        name = signal.Signals(-code).name if code < 0 else None
+        name = _signal_name(-code) if code < 0 else None
         how = f"was killed by {name}" if name else f"exited with code {code}"
         what = "before its first task" if member.task is None else f"while it did task {member.task}"
         hint = "; often memory ran out: use fewer processes" if name == "SIGKILL" else ""
@@ -175,6 +175,13 @@ class _Run:
             rank=member.rank,
             task=member.task,
         )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _end(crew: list[_Member], seconds: float) -> None:

@@ -12,7 +12,7 @@ import weakref
 from typing import Any
 
 from arrowprep.dataset.fingerprint.digest import digest, digest_plain
-from arrowprep.dataset.fingerprint.functions import shown_name
+from arrowprep.dataset.fingerprint.functions import is_found_at, shown_name
 from arrowprep.dataset.fingerprint.modules import is_own
 from arrowprep.dataset.fingerprint.namer import Namer, Rule, late_rules, library_name, rule
 
@@ -39,7 +39,7 @@ _NOT_CONTENT = {
 
 @rule(type)
 def _name_class(namer: Namer, kind: type, place: str) -> bytes:
-    if not is_own(kind.__module__):
+    if not is_own(kind.__module__) and (_is_static(kind) or is_found_at(kind)):
         return library_name(kind.__module__, kind.__qualname__)
     if issubclass(kind, enum.Enum):
         return _name_enumeration(namer, kind, place)
@@ -50,6 +50,12 @@ def _name_class(namer: Namer, kind: type, place: str) -> bytes:
         *_attributes(namer, kind, shown, _NOT_CONTENT),
     ]
     return digest("class", found)
+
+
+def _is_static(kind: type) -> bool:
+    """Whether this is part of a compiled module, where its name is all there is to know."""
+    heap_type = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+    return not kind.__flags__ & heap_type
 
 
 def _attributes(namer: Namer, kind: type, shown: str, skip: set[str]) -> list[bytes]:

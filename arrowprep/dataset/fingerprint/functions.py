@@ -28,7 +28,7 @@ _NOT_STATE = {"__wrapped__", "__doc__", "__name__", "__qualname__", "__module__"
 def name_function(namer: Namer, function: types.FunctionType, place: str) -> bytes:
     home = str(function.__globals__.get("__name__", ""))
     own = is_own(home)
-    if not own and _is_found_at(function, home, function.__qualname__):
+    if not own and is_found_at(function, home):
         return library_name(home, function.__qualname__)
     shown = shown_name(function)
     found = [
@@ -49,9 +49,10 @@ def shown_name(function: Any) -> str:
     return str(name).rpartition("<locals>.")[2]
 
 
-def _is_found_at(value: Any, module: str, path: str) -> bool:
-    found: Any = sys.modules.get(module, _MISSING)
-    for step in path.split("."):
+def is_found_at(value: Any, module: str | None = None) -> bool:
+    """Whether this very function or class is what its module (or the given one) has under its name."""
+    found: Any = sys.modules.get(module or value.__module__, _MISSING)
+    for step in value.__qualname__.split("."):
         found = getattr(found, step, _MISSING)
     return found is value
 
