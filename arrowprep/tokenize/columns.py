@@ -16,7 +16,7 @@ from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.ragged import from_flat, row_lengths
 from arrowprep.tokenize.reference import ReferenceEngine
 from arrowprep.tokenize.rows import Framing, encode_row, encode_rows
-from arrowprep.tokenize.truncation import Truncation, check_second, count_windows
+from arrowprep.tokenize.truncation import Truncation, check_second, count_windows, windows
 
 Texts = Any  # an Arrow array or chunked array of text, or a sequence of str and None
 Ints = npt.NDArray[np.int64]
@@ -74,6 +74,9 @@ def encode_columns(
     uneven = frame is not None and frame.type_id and framing.truncation and wanted.overflow
     if column is None or frame is None or uneven or (wanted.offsets and frame.trims_offsets):
         return _from_rows(engine, _as_list(texts), _as_list(pairs), framing, wanted)
+    whole = not (wanted.offsets or wanted.words or (framing.truncation and wanted.overflow))
+    if whole and len(column) == 1 and isinstance(text := column[0].as_py(), str):
+        return _from_one(engine, text, frame, framing, wanted)
     return _from_flat(engine, column, frame, framing, wanted)
 
 
@@ -189,6 +192,38 @@ def _from_flat(
         words=None if encoded.words is None else build.words(_flat(encoded.words)),
         sample=pa.array(layout.rows.astype(np.int32)) if several else None,
         _encoding=encoding,
+    )
+
+
+def _from_one(engine: ReferenceEngine, text: str, frame: _Frame, framing: Framing, wanted: Wanted) -> Columns:
+    """The same for one text, by lists: NumPy takes 0.15 ms to lay out a row; a short text takes 0.01."""
+    ids = engine.ids(text)
+    if framing.truncation:
+        room = framing.truncation.room(len(frame))
+        check_second(len(ids), room, framing.truncation)
+        start, stop = windows(len(ids), room, framing.truncation.stride, framing.truncation.direction)[0]
+        ids = ids[start:stop]
+    length = len(ids) + len(frame)
+    pad = framing.padding
+    missing = max(pad.target(length) - length, 0) if pad else 0
+    left = missing if pad and pad.direction == "left" else 0
+
+    def row(
+        before: list[int], values: list[int], after: list[int], fill: int, type: pa.DataType
+    ) -> pa.ListArray:
+        filled = [fill] * left + before + values + after + [fill] * (missing - left)
+        return pa.array([filled], pa.list_(type))
+
+    def column(name: str, value: int, fill: int) -> pa.ListArray:
+        before, after = getattr(frame.before, name), getattr(frame.after, name)
+        return row(before, [value] * len(ids), after, fill, pa.int8())
+
+    return Columns(
+        ids=row(frame.before.ids, ids, frame.after.ids, pad.pad_id if pad else 0, pa.int32()),
+        type_ids=column("type_ids", frame.type_id, pad.pad_type_id if pad else 0),
+        attention_mask=column("attention_mask", 1, 0),
+        special_tokens_mask=column("special_tokens_mask", 0, 1) if wanted.special_tokens_mask else None,
+        _encoding=lambda _: encode_row(engine, text, None, framing),
     )
 
 

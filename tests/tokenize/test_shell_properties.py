@@ -36,6 +36,28 @@ def test_a_batch_is_its_rows(texts: list[str]) -> None:
 
 
 @few
+@given(TEXT, SIDE, st.sampled_from([None, 2, 5]), st.sampled_from([None, 1, 4, 30]))
+def test_one_text_is_a_row_of_a_batch(text: str, side: str, cut: int | None, multiple: int | None) -> None:
+    tokenizer = tok()
+    tokenizer.truncation_side = side
+    options = {
+        "truncation": cut is not None,
+        "max_length": cut,
+        "padding": multiple is not None,
+        "pad_to_multiple_of": multiple,
+        "padding_side": side,
+        "return_token_type_ids": True,
+        "return_special_tokens_mask": True,
+        "verbose": False,
+    }
+    if cut and multiple and cut % multiple:
+        options["padding"] = False
+    alone, batch = tokenizer(text, **options), tokenizer([text, text], **options)
+    assert dict(alone) == {key: column[0] for key, column in batch.items()}
+    assert alone.encodings[0] == batch.encodings[0]
+
+
+@few
 @given(TEXTS, st.integers(0, 3), st.integers(0, 3))
 def test_a_slice_of_a_column_is_read_as_a_slice(texts: list[str], before: int, after: int) -> None:
     column = pa.array(["skip"] * before + texts + ["skip"] * after).slice(before, len(texts))
