@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from arrowprep.dataset.feature_kinds import encode, feature_type, needs_encoding
 from arrowprep.dataset.widen import cast, is_list
-from arrowprep.errors import TypeConflict
+from arrowprep.errors import DataError, TypeConflict
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
+
+_UNFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, ValueError)
 
 # columns that tokenizers make are stored narrow, as `datasets` does; wider where a value does not fit
 _NARROW = {
@@ -45,12 +47,13 @@ def to_column(values: Any, name: str, original: pa.DataType | None = None) -> Co
 def to_feature(values: Any, name: str, feature: Any) -> Column:
     """One value a row, as the feature stores it: labels as numbers, Json as text. Raises TypeConflict."""
     kind = feature_type(feature)
-    known = None if needs_encoding(feature) else _without_python(values)
+    known = _without_python(values)
     try:
-        if known is not None:
+        if known is not None and (known.type == kind or not needs_encoding(feature)):
             return cast(known, kind)
-        return pa.array([encode(feature, _plain(value)) for value in values], kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+        given = values if known is None else known.to_pylist()
+        return pa.array([encode(feature, _plain(value)) for value in given], kind)
+    except (*_UNFIT, DataError) as error:
         raise TypeConflict(f"column {name!r} should be {feature!r}: {error}", column=name) from error
 
 
@@ -95,16 +98,10 @@ def _from_numpy(array: np.ndarray[Any, Any]) -> Column | None:
 def _from_python(values: list[Any], name: str) -> Column:
     try:
         return pa.array(values)
-    except (
-        pa.ArrowInvalid,
-        pa.ArrowTypeError,
-        pa.ArrowNotImplementedError,
-        OverflowError,
-        ValueError,
-    ) as first:
+    except _UNFIT as first:
         try:
             return pa.array([_plain(v) for v in values])
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, ValueError):
+        except _UNFIT:
             raise TypeConflict(_conflict(values, name, str(first)), column=name) from first
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
@@ -12,6 +12,7 @@ from arrowprep.dataset.skin.make import Makes
 from arrowprep.dataset.skin.map import Maps
 from arrowprep.dataset.skin.rows import ChoosesRows
 from arrowprep.dataset.verbs.combine import side_by_side, stack
+from arrowprep.dataset.verbs.interleave import interleaved_rows
 from arrowprep.errors import BadArgument
 
 
@@ -40,3 +41,21 @@ def concatenate_datasets(dsets: Iterable[Dataset], split: str | None = None, axi
     if len(formats) == 1 and (axis == 0 or dsets[0]._format.columns is None):
         joined._format = dsets[0]._format
     return joined
+
+
+def interleave_datasets(
+    datasets: Sequence[Dataset],
+    probabilities: Sequence[float] | None = None,
+    seed: int | None = None,
+    split: str | None = None,
+    stopping_strategy: str = "first_exhausted",
+) -> Dataset:
+    """Rows of several datasets by turns: one after the other, or drawn with probabilities and a seed.
+
+    stopping_strategy: "first_exhausted" ends with the first dataset; "all_exhausted" goes on,
+        those that ended beginning anew, until all have ended; "all_exhausted_without_replacement"
+        gives every row once
+    """
+    datasets = list(datasets)
+    order = interleaved_rows([len(d) for d in datasets], probabilities, seed, stopping_strategy)
+    return concatenate_datasets(datasets, split=split).select(order)

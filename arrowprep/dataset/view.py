@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Rows, Span, compose
@@ -27,10 +28,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a column lies: the number of its source, and its name there."""
+    """Where a column lies: the number of its source, its name there, and the way into its structs."""
 
     source: int
     field: str
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,25 @@ class View:
         """Some columns with other features; values are cast as they are read."""
         return replace(self, features=Features({n: features.get(n, f) for n, f in self.features.items()}))
 
+    def flattened(self, max_depth: int, fingerprint: str) -> View:
+        """Struct columns as one column a field, named `parent.child`, as deep as asked."""
+        view = self
+        for _ in range(max_depth):
+            if not any(isinstance(feature, dict) for feature in view.features.values()):
+                break
+            columns: dict[str, Place] = {}
+            found = Features()
+            for name, place in view.columns.items():
+                feature = view.features[name]
+                if not isinstance(feature, dict):
+                    columns[name], found[name] = place, feature
+                    continue
+                for child, inner in feature.items():
+                    columns[f"{name}.{child}"] = replace(place, path=(*place.path, child))
+                    found[f"{name}.{child}"] = inner
+            view = replace(view, columns=columns, features=found)
+        return replace(view, fingerprint=fingerprint)
+
     def beside(self, other: View, fingerprint: str) -> View:
         """Our columns and the other's; a name that both have is the other's, in our place."""
         if self.num_rows != other.num_rows and self.columns:
@@ -157,7 +178,10 @@ class View:
             )
         sources = list(self.sources) if self.columns else []
         shift = len(sources)
-        moved = {name: Place(place.source + shift, place.field) for name, place in other.columns.items()}
+        moved = {
+            name: Place(place.source + shift, place.field, place.path)
+            for name, place in other.columns.items()
+        }
         return View(
             sources=(*sources, *other.sources),
             columns={**self.columns, **moved},
@@ -175,7 +199,7 @@ class View:
         return replace(
             self,
             sources=tuple(self.sources[i] for i in used),
-            columns={name: Place(number[p.source], p.field) for name, p in self.columns.items()},
+            columns={name: Place(number[p.source], p.field, p.path) for name, p in self.columns.items()},
         )
 
 
@@ -190,12 +214,14 @@ class _ReadPlan:
             for number in dict.fromkeys(place.source for place in places)
         ]
         at = {number: i for i, number in enumerate(dict.fromkeys(place.source for place in places))}
-        self._columns = [(at[place.source], place.field) for place in places]
+        self._columns = [(at[place.source], place.field, place.path) for place in places]
         self._is_whole_part = self._is_read_as_it_is()
 
     def _is_read_as_it_is(self) -> bool:
         """Whether the columns are those of one source, under their names, of the types that are stored."""
         if len(self._parts) != 1 or self._parts[0][1] != tuple(self._schema.names):
+            return False
+        if any(path for _, _, path in self._columns):
             return False
         stored = self._parts[0][0].backing.schema
         return all(stored.field(field.name).type == field.type for field in self._schema)
@@ -207,7 +233,17 @@ class _ReadPlan:
         if self._is_whole_part:
             return tables[0]
         columns = [
-            cast(tables[part].column(name), field.type)
-            for (part, name), field in zip(self._columns, self._schema, strict=True)
+            cast(field_of(tables[part].column(name), path), field.type)
+            for (part, name, path), field in zip(self._columns, self._schema, strict=True)
         ]
         return pa.Table.from_arrays(columns, schema=self._schema)
+
+
+def field_of(column: pa.ChunkedArray, path: tuple[str, ...]) -> pa.ChunkedArray:
+    """A field within a struct column; null where a struct on the way is."""
+    if not path:
+        return column
+    kind = column.type
+    for name in path:
+        kind = kind.field(name).type
+    return pa.chunked_array([pc.struct_field(chunk, list(path)) for chunk in column.chunks], kind)

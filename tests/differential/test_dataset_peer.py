@@ -3,9 +3,23 @@
 import numpy as np
 import pytest
 
-from arrowprep.dataset.dataset import Dataset, concatenate_datasets
+from arrowprep.dataset.dataset import Dataset, concatenate_datasets, interleave_datasets
+from arrowprep.dataset.features import Features, Value
 
 peer = pytest.importorskip("datasets", reason="datasets is not installed: nothing to compare with")
+
+OURS = {
+    "concatenate": concatenate_datasets,
+    "interleave": interleave_datasets,
+    "Features": Features,
+    "Value": Value,
+}
+THEIRS = {
+    "concatenate": peer.concatenate_datasets,
+    "interleave": peer.interleave_datasets,
+    "Features": peer.Features,
+    "Value": peer.Value,
+}
 
 COLUMNS = {
     "text": ["zero", "one", None, "three", "", "five", "si×", "七"],
@@ -69,6 +83,46 @@ VERBS = {
         lambda b: {"a": np.arange(2 * len(b["n"])).reshape(-1, 2)}, batched=True
     ),
     "map kwargs": lambda d, lib: d.map(lambda row, k: {"k": k}, fn_kwargs={"k": 5}),
+    "repeat": lambda d, lib: d.repeat(3),
+    "flatten": lambda d, lib: d.flatten(),
+    "flatten a selection": lambda d, lib: d.shuffle(seed=3).flatten().select([1, 0]),
+    "batch": lambda d, lib: d.batch(3),
+    "batch without the rest": lambda d, lib: d.shuffle(seed=1).batch(3, drop_last_batch=True),
+    "cast": lambda d, lib: d.select_columns(["n", "x"]).cast(
+        lib["Features"]({"n": lib["Value"]("float32"), "x": lib["Value"]("float64")})
+    ),
+    "cast_column": lambda d, lib: d.cast_column("n", lib["Value"]("string")),
+    "cast_column of a struct": lambda d, lib: d.cast_column(
+        "meta", {"a": lib["Value"]("int8"), "b": lib["Value"]("string")}
+    ),
+    "class_encode_column": lambda d, lib: d.class_encode_column("text"),
+    "class_encode_column with nulls": lambda d, lib: d.class_encode_column("text", include_nulls=True),
+    "class_encode_column of booleans": lambda d, lib: d.class_encode_column("flag"),
+    "class_encode_column of numbers": lambda d, lib: d.class_encode_column("n"),
+    "align_labels": lambda d, lib: (
+        d.filter(lambda r: r["flag"] is not None)
+        .class_encode_column("flag")
+        .align_labels_with_mapping({"true": 0, "false": 1}, "flag")
+    ),
+    "interleave": lambda d, lib: lib["interleave"]([d, d.take(3), d.skip(2)]),
+    "interleave until all end": lambda d, lib: lib["interleave"](
+        [d, d.take(3)], stopping_strategy="all_exhausted"
+    ),
+    "interleave each row once": lambda d, lib: lib["interleave"](
+        [d.take(2), d, d.take(3)], stopping_strategy="all_exhausted_without_replacement"
+    ),
+    "interleave by chance": lambda d, lib: lib["interleave"](
+        [d, d.take(3)], probabilities=[0.3, 0.7], seed=5
+    ),
+    "interleave by chance until all end": lambda d, lib: lib["interleave"](
+        [d, d.take(3)], probabilities=[0.6, 0.4], seed=1, stopping_strategy="all_exhausted"
+    ),
+    "interleave by chance each row once": lambda d, lib: lib["interleave"](
+        [d, d.take(3)],
+        probabilities=[0.5, 0.5],
+        seed=2,
+        stopping_strategy="all_exhausted_without_replacement",
+    ),
     "map over a selection": lambda d, lib: d.select([6, 2, 2]).map(lambda row: {"m": row["meta"]["a"]}),
 }
 
@@ -87,8 +141,8 @@ def theirs(tmp_path_factory):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_gives_the_rows_of_the_peer(verb, theirs):
-    ours = VERBS[verb](Dataset.from_dict(COLUMNS), {"concatenate": concatenate_datasets})
-    wanted = VERBS[verb](theirs, {"concatenate": peer.concatenate_datasets})
+    ours = VERBS[verb](Dataset.from_dict(COLUMNS), OURS)
+    wanted = VERBS[verb](theirs, THEIRS)
     assert ours.column_names == wanted.column_names
     assert ours[:] == wanted[:]
     assert len(ours) == len(wanted)

@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from arrowprep.dataset.construct import table_of_columns
+from arrowprep.dataset.feature_kinds import ClassLabel
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
 from arrowprep.dataset.verbs.batches import names_of
+from arrowprep.dataset.verbs.retype import Cast, Labels, Renumbered, label_feature, only_known, renumbering
+from arrowprep.dataset.verbs.rows import unique
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, LengthMismatch
 
@@ -63,3 +66,47 @@ class ChangesColumns(Held):
             )
         new = combine("add_column", self._view.fingerprint, name, fingerprint_of(table))
         return self._with(self._view.beside(View.over(Memory(table), new), new))
+
+    def cast(self, features: Features | Mapping[str, Any], num_proc: int | None = None) -> Self:
+        """The columns as other types; `features` names them all. Raises where a value does not fit."""
+        wanted = Features(features)
+        only_known(list(wanted), self._view.column_names)
+        changed = {n: f for n, f in wanted.items() if f != self._view.features[n]}
+        cast = (
+            self._retyped(Cast(Features(changed)), wanted, "Casting", num_proc) if changed else self._with()
+        )
+        return cast.select_columns(list(wanted)) if list(wanted) != self._view.column_names else cast
+
+    def cast_column(self, column: str, feature: Any) -> Self:
+        """One column as another type."""
+        self._view.check([column])
+        return self.cast({**self._view.features, column: feature})
+
+    def class_encode_column(self, column: str, include_nulls: bool = False) -> Self:
+        """A column of values as a ClassLabel of their sorted texts; null is a class only on request."""
+        self._view.check([column])
+        feature = self._view.features[column]
+        label = label_feature(unique(self._view, column), include_nulls, feature, column)
+        encode = Labels(column, tuple(label.names or ()), include_nulls)
+        return self._retyped(encode, {**self._view.features, column: label}, "Encoding labels")
+
+    def align_labels_with_mapping(self, label2id: Mapping[str, int], label_column: str) -> Self:
+        """A ClassLabel column with the numbers that a model uses for its names."""
+        self._view.check([label_column])
+        feature = self._view.features[label_column]
+        if not isinstance(feature, ClassLabel):
+            raise BadArgument(f"column {label_column!r} holds {feature!r}, not a ClassLabel")
+        label, numbers = renumbering(feature, label2id)
+        renumber = Renumbered(label_column, numbers)
+        return self._retyped(renumber, {**self._view.features, label_column: label}, "Aligning labels")
+
+    def flatten(self, max_depth: int = 16) -> Self:
+        """Struct columns as one column a field, named `parent.child`; no data is copied."""
+        name = combine("flatten", self._view.fingerprint, max_depth)
+        return self._with(self._view.flattened(max_depth, name), replace(self._format, columns=None))
+
+    def _retyped(
+        self, function: Any, features: Mapping[str, Any], desc: str, num_proc: int | None = None
+    ) -> Self:
+        made = self.map(function, batched=True, features=features, desc=desc, num_proc=num_proc)  # type: ignore[attr-defined]
+        return self._with(made._view)

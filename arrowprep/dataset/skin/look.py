@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from arrowprep.dataset.column import Column
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Rows, Span, row_of, rows_of
 from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.view import field_of
 from arrowprep.errors import BadArgument, BadSelection
 
 if TYPE_CHECKING:
@@ -145,18 +145,6 @@ class Looks(Held):
         column = self._view.read(rows, [name]).column(name)
         features = self._view.features
         if path:
-            column = pa.chunked_array(
-                [_field(chunk, path) for chunk in column.chunks], _field_type(column.type, path)
-            )
+            column = field_of(column, path)
             features = Features.from_arrow_schema(pa.schema([pa.field(name, column.type)]))
         return self._format.column(name, column, features)
-
-
-def _field(chunk: pa.Array, path: tuple[str, ...]) -> pa.Array:
-    return pc.struct_field(chunk, list(path))
-
-
-def _field_type(kind: pa.DataType, path: tuple[str, ...]) -> pa.DataType:
-    for name in path:
-        kind = kind.field(name).type
-    return kind

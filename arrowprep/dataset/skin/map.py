@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import Unnameable
 from arrowprep.dataset.formatted import FormatSpec
@@ -148,6 +150,21 @@ class Maps(Held):
         new = [name for name in view.columns if name not in self._view.columns]
         return replace(self._format, columns=(*(n for n in covered if n in view.columns), *new))
 
+    def batch(self, batch_size: int, drop_last_batch: bool = False, num_proc: int | None = None) -> Self:
+        """Rows of lists: batch_size rows of each column as one."""
+        if batch_size < 1:
+            raise BadArgument(f"batch_size must be at least 1, not {batch_size}", batch_size=batch_size)
+        plain = self._with(format=FormatSpec())
+        batched = plain.map(
+            _as_one_row,
+            batched=True,
+            batch_size=batch_size,
+            drop_last_batch=drop_last_batch,
+            num_proc=num_proc,
+            desc="Batching",
+        )
+        return self._with(batched._view)
+
     def flatten_indices(self, **options: Any) -> Self:
         """The rows written out in their order, so that reading them is sequential."""
         if all(isinstance(source.rows, Span) for source in self._view.sources):
@@ -155,6 +172,17 @@ class Maps(Held):
         plain = self._with(format=FormatSpec("arrow"))
         flat = plain.map(_identity, batched=True, desc="Flattening the indices", **options)
         return self._with(flat._view)
+
+
+def _as_one_row(table: pa.Table) -> pa.Table:
+    columns = {
+        name: pa.ListArray.from_arrays([0, table.num_rows], table.column(name).combine_chunks())
+        for name in table.column_names
+    }
+    return pa.table(columns)
+
+
+_as_one_row.input_format = "arrow"  # type: ignore[attr-defined]
 
 
 def _identity(batch: Any) -> Any:

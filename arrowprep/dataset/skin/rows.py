@@ -11,6 +11,7 @@ from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.verbs import rows as verbs
 from arrowprep.dataset.verbs.batches import names_of
+from arrowprep.dataset.verbs.combine import stack
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ class ChoosesRows(Held):
     def take(self, n: int) -> Self:
         """The first n rows, or all when there are fewer."""
         return self.select(range(min(n, self._view.num_rows)))
+
+    def repeat(self, num_times: int) -> Self:
+        """All rows, num_times over."""
+        if num_times < 0:
+            raise BadArgument(f"num_times must not be negative: {num_times}", num_times=num_times)
+        if num_times == 0:
+            return self.select([])
+        return self._with(stack([self._view] * num_times)) if num_times > 1 else self._with()
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
         """Shard `index` of `num_shards`: neighbouring rows, or every num_shards-th row."""

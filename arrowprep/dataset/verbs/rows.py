@@ -132,4 +132,8 @@ def split_rows(
 def unique(view: View, column: str) -> pa.Array:
     """The distinct values of a column, in the order of their first row."""
     view.check([column])
-    return pc.unique(view.read(Span(0, view.num_rows), [column]).column(column))
+    try:
+        return pc.unique(view.read(Span(0, view.num_rows), [column]).column(column))
+    except pa.ArrowNotImplementedError as error:
+        feature = view.features[column]
+        raise BadArgument(f"column {column!r} holds {feature!r}, which has no distinct values") from error
