@@ -33,6 +33,7 @@ HUB_ARGUMENTS = {
     "proxies",
     "token",
     "trust_remote_code",
+    "use_auth_token",
     "use_fast",
 }
 

@@ -108,11 +108,11 @@ class TestHub:
 
     def test_what_its_tools_downloaded_is_found_by_name(self, hub: Path) -> None:
         tok = arrowprep.AutoTokenizer.from_pretrained(
-            "org/name", use_fast=True, token="secret", cache_dir="x"
+            "org/name", use_fast=True, use_auth_token="secret", cache_dir="x"
         )
         assert tok.encode("hello") == [268, 259, 269]
         assert tok.name_or_path == "org/name"
-        assert "token" not in tok.init_kwargs
+        assert "secret" not in str(tok.init_kwargs) + str(tok.all_special_tokens)
         assert load_tokenizer("org/name", revision="abc123").fingerprint == tok.fingerprint
 
     @pytest.mark.parametrize("name", ["org/other", "../hub/models--org--name", "org/name/more"])
