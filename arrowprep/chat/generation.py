@@ -141,5 +141,5 @@ def missing_tag(source: str) -> MaskUnavailable:
         )
     return MaskUnavailable(
         "this template does not say which part the assistant writes: put "
-        "{% generation %}…{% endgeneration %} around it, or use a template that has the tag"
+        '{% generation %}…{% endgeneration %} around it, or let the spans be inferred (spans="infer")'
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from arrowprep.chat.continuation import continued
 from arrowprep.chat.generation import missing_tag
+from arrowprep.chat.infer import inferred_spans
 from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sandbox import Compiled, compiled
 from arrowprep.chat.tools import tool_schemas
@@ -97,27 +98,76 @@ class ChatTemplate:
         ("raise_exception"), failed ("undefined", "python_in_template", "template"),
         was stopped ("security", "limit"), or could not be continued.
         """
+        chat, given = self._data(messages, tools, documents, variables)
+        given["add_generation_prompt"] = add_generation_prompt
+        if not continue_final_message:
+            return self._rendered(chat, given)
+        if add_generation_prompt:
+            raise TemplateError(
+                "add_generation_prompt starts a new message and continue_final_message goes on "
+                "with the last; choose one",
+                kind="api_option_clash",
+            )
+        field = "content" if continue_final_message is True else continue_final_message
+        return Rendered(continued(chat, field, self.source, lambda c: self._rendered(c, given).text))
+
+    def render_with_spans(
+        self,
+        messages: Any,
+        *,
+        spans: Literal["generation", "infer", "auto"] = "generation",
+        stop_strings: Sequence[str] = (),
+        tools: Any = None,
+        documents: Any = None,
+        add_generation_prompt: bool = False,
+        **variables: Any,
+    ) -> Rendered:
+        """As render, with spans for every assistant's message or an error.
+
+        spans: "generation" takes what the template's tags say and refuses one without; "infer" finds the
+            spans by comparing renderings, from the end of the header to the end of the stop token, and
+            refuses what it cannot prove; "auto" infers where there are no tags
+        stop_strings: for "infer", strings that end a turn and do not look like control tokens
+
+        Raises MaskUnavailable, with what to do.
+        """
+        if spans not in ("generation", "infer", "auto"):
+            raise ChatError(f'spans is "generation", "infer" or "auto", not {spans!r}')
+        if spans == "generation":
+            self.require_generation()
+        chat, given = self._data(messages, tools, documents, variables)
+        given["add_generation_prompt"] = add_generation_prompt
+        if spans == "generation" or (spans == "auto" and self.has_generation):
+            return self._rendered(chat, given)
+        text = self._rendered(chat, given).text
+        now = (self.clock or datetime.now)()  # a second that passes must not tell renderings apart
+
+        def render(chat: list[dict[str, Any]], prompt: bool) -> str | None:
+            try:
+                data = {"messages": chat, **given, "add_generation_prompt": prompt}
+                return self._compiled.render(data, lambda: now)[0]
+            except TemplateError:
+                return None
+
+        found = inferred_spans(
+            chat, render, add_generation_prompt, self.special_tokens.values(), stop_strings
+        )
+        return Rendered(text, found)
+
+    def _data(
+        self, messages: Any, tools: Any, documents: Any, variables: dict[str, Any]
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The chat, and the template's other variables, as plain data."""
         try:
             chat = normalized(messages)
-            given = {
+            return chat, {
                 "tools": plain(tool_schemas(tools)),
                 "documents": plain(_checked_documents(documents)),
-                "add_generation_prompt": add_generation_prompt,
                 **self.special_tokens,
                 **plain(variables),
             }
         except RecursionError as error:
             raise ChatError("the conversation or its tools contain themselves, or nest too deeply") from error
-        if continue_final_message:
-            if add_generation_prompt:
-                raise TemplateError(
-                    "add_generation_prompt starts a new message and continue_final_message goes on "
-                    "with the last; choose one",
-                    kind="api_option_clash",
-                )
-            field = "content" if continue_final_message is True else continue_final_message
-            return Rendered(continued(chat, field, self.source, lambda c: self._rendered(c, given).text))
-        return self._rendered(chat, given)
 
     def _rendered(self, chat: list[dict[str, Any]], given: dict[str, Any]) -> Rendered:
         return Rendered(*self._compiled.render({"messages": chat, **given}, self.clock or datetime.now))

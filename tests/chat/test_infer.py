@@ -1,0 +1,152 @@
+"""Spans of templates without tags are what tags would say, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arrowprep.chat import ChatTemplate
+from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
+
+# templates whose tags go from the end of the header to the end of the stop token, as inference does
+TAGGED = {
+    "chatml": "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}"
+    "{% generation %}"
+    "{{ m.content }}<|im_end|>{% endgeneration %}{% else %}{{ m.content }}<|im_end|>{% endif %}\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    "trimming": "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}{% generation %}"
+    "{{ m.content | trim }}<|eot|>{% endgeneration %}{% else %}{{ m.content | trim }}<|eot|>{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",
+    "no prompt": "{{ bos_token }}{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}"
+    "{{ m.content }}{{ eos_token }}{% endgeneration %}{% else %}[INST] {{ m.content }}"
+    " [/INST]{% endif %}{% endfor %}",
+    "thoughts only in the last turn": "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.role == 'assistant' %}{% generation %}{% if loop.last and m.reasoning_content %}"
+    "<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}<|im_end|>{% endgeneration %}"
+    "{% else %}{{ m.content }}<|im_end|>{% endif %}\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    "another end in the last turn": "{% for m in messages %}<|start|>{{ m.role }}<|message|>"
+    "{% if m.role == 'assistant' %}{% generation %}{{ m.content }}"
+    "{{ '<|return|>' if loop.last else '<|end|>' }}"
+    "{% endgeneration %}{% else %}{{ m.content }}<|end|>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant<|message|>{% endif %}",
+}
+TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
+
+
+def without_tags(source: str) -> ChatTemplate:
+    bare = source.replace("{% generation %}", "{% if true %}").replace("{% endgeneration %}", "{% endif %}")
+    return ChatTemplate(bare, special_tokens=TOKENS)
+
+
+def turns(*contents: str) -> list[dict[str, Any]]:
+    return [
+        {"role": role, "content": c} for role, c in zip(["user", "assistant"] * 9, contents, strict=False)
+    ]
+
+
+def cut(template: ChatTemplate, chat: list[dict[str, Any]], **options: Any) -> list[str]:
+    rendered = template.render_with_spans(chat, spans="infer", **options)
+    return [rendered.text[start:stop] for start, stop in rendered.spans]
+
+
+@pytest.mark.parametrize("name", TAGGED)
+def test_spans_are_those_of_the_tags(name: str) -> None:
+    chat = turns("Hi", "Hello, you.", "And?", " padded \n", "Go", "")
+    chat[1]["reasoning_content"] = "Hm."
+    wanted = ChatTemplate(TAGGED[name], special_tokens=TOKENS).render_with_spans(chat)
+    assert without_tags(TAGGED[name]).render_with_spans(chat, spans="infer") == wanted
+    assert len(wanted.spans) == 3
+
+
+texts = st.lists(
+    st.sampled_from(
+        ["a", "b c", "\n", " ", "<|im_end|>", "<|im_start|>assistant\n", "<|eot|>", "<|assistant|>"]
+    )
+    | st.sampled_from(["<|end|>", "</s>", "[INST]", "[/INST]", "<think>", "</think>", "\U000f0000", "é"]),
+    max_size=4,
+).map("".join)
+chats = st.lists(
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "assistant", "assistant", "tool"]), "content": texts},
+        optional={"reasoning_content": texts},
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(sorted(TAGGED)), chats)
+def test_whatever_the_texts_hold_spans_are_right_or_refused(name: str, chat: list[dict[str, Any]]) -> None:
+    wanted = ChatTemplate(TAGGED[name], special_tokens=TOKENS).render(chat)
+    try:
+        got = without_tags(TAGGED[name]).render_with_spans(chat, spans="infer")
+    except MaskUnavailable:
+        return
+    assert got.text == wanted.text
+    bare = [(start, start + len(wanted.text[start:stop].rstrip())) for start, stop in wanted.spans]
+    assert list(got.spans) == bare
+
+
+def test_most_chats_are_accepted() -> None:
+    for source in TAGGED.values():
+        assert len(cut(without_tags(source), turns("Hi", "<b>one</b>", "<|user|>", "two", "ok"))) == 2
+
+
+def test_a_token_after_the_whole_chat_belongs_to_the_last_turn_if_it_is_known() -> None:
+    source = TAGGED["chatml"] + "{% if not add_generation_prompt %}{{ eos_token }}{% endif %}"
+    assert cut(without_tags(source), turns("Hi", "Yo"))[0] == "Yo<|im_end|></s>"
+    assert cut(without_tags(source), turns("Hi", "Yo", "Hm"))[0] == "Yo<|im_end|>"
+    assert cut(without_tags(source), turns("Hi", "Yo"), add_generation_prompt=True)[0] == "Yo<|im_end|>"
+
+
+def test_the_generation_prompt_may_stand_after_the_chat() -> None:
+    template = without_tags(TAGGED["chatml"])
+    assert cut(template, turns("Hi", "Yo", "Hm"), add_generation_prompt=True) == ["Yo<|im_end|>"]
+
+
+PLAIN = (
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant: {% endif %}"
+)
+
+
+def test_a_turn_without_a_stop_token_is_refused_unless_it_is_named() -> None:
+    template = ChatTemplate(PLAIN.replace("}}\n", "}}###\n"))
+    with pytest.raises(MaskUnavailable, match=r"message 1: .*name the string that ends a turn"):
+        cut(template, turns("Hi", "Yo"))
+    assert cut(template, turns("Hi", "Yo"), stop_strings=["###"]) == ["Yo###"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        TAGGED["chatml"].replace("{{ m.content }}<|im_end|>{% endg", "{{ m.content|length }}{% endg"),
+        "{{ messages|tojson }}",
+        "{% for m in messages|reverse %}<{{ m.role }}>{{ m.content }}<|e|>{% endfor %}",
+    ],
+)
+def test_a_template_that_changes_the_texts_is_refused(source: str) -> None:
+    with pytest.raises(MaskUnavailable):
+        cut(without_tags(source), turns("Hi there", "Yo you", "Hm"))
+
+
+def test_the_ways_to_ask_for_spans() -> None:
+    tagged, bare = ChatTemplate(TAGGED["chatml"]), without_tags(TAGGED["chatml"])
+    chat = turns("Hi", "Yo")
+    assert tagged.render_with_spans(chat) == tagged.render_with_spans(chat, spans="auto")
+    assert bare.render_with_spans(chat, spans="auto") == bare.render_with_spans(chat, spans="infer")
+    with pytest.raises(MaskUnavailable, match='spans="infer"'):
+        bare.render_with_spans(chat)
+    with pytest.raises(ChatError, match="not 'tags'"):
+        bare.render_with_spans(chat, spans="tags")  # type: ignore[arg-type]
+
+
+def test_a_chat_without_an_assistant_has_no_spans_and_a_refusal_stays_one() -> None:
+    assert cut(without_tags(TAGGED["chatml"]), turns("Hi")) == []
+    with pytest.raises(TemplateError, match="no"):
+        cut(ChatTemplate("{{ raise_exception('no') }}"), turns("Hi", "Yo"))
