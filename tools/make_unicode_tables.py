@@ -7,7 +7,9 @@ installed, so nothing is asked of the running interpreter.  Sources:
 
 - Python 3.11's `unicodedata`: the Unicode Character Database 14.0.0
 - Perl 5.36's Unicode::UCD (14.0.0): the Age property, in which version a character came
-- unicodedata2 16.0.0 and 17.0.0 from PyPI: categories of Unicode 16 and 17
+- unicodedata2 16.0.0 and 17.0.0 from PyPI: categories of Unicode 16 and 17; as two
+  folders on PYTHONPATH would hide each other, UNICODEDATA_17 names that of 17.0.0
+- Node.js of ICU with Unicode 17.0: lowercase
 
 An older version is the newer one restricted to the characters of that age: the
 normalization forms and combining classes of a character never change once it
@@ -17,6 +19,7 @@ is assigned, and the few categories that did are in CATEGORY_THEN.
 from __future__ import annotations
 
 import bisect
+import os
 import subprocess
 import sys
 import unicodedata
@@ -24,7 +27,7 @@ from collections.abc import Callable, Iterable
 
 import unicodedata2
 
-# python -m pip install --target DIR unicodedata2==16.0.0, once more for 17.0.0; this run has 16
+# python -m pip install --target DIR unicodedata2==16.0.0, and to another one 17.0.0
 assert unicodedata.unidata_version == "14.0.0", unicodedata.unidata_version
 assert unicodedata2.unidata_version == "16.0.0", unicodedata2.unidata_version
 
@@ -32,6 +35,23 @@ NORMALIZATION = (9, 0)  # the normalization forms, combining classes and marks
 CATEGORIES = (8, 0)  # punctuation and control characters of the BERT family
 # category in those versions, where 14.0 says otherwise
 CATEGORY_THEN = {0x1CF2: "Mc", 0x1CF3: "Mc", 0x111C9: "Po", 0x166D: "Po"}
+
+OLDEST_PYTHON = (13, 0)  # what str.lower() of Python 3.10 knows
+
+LOWER = """
+if (process.versions.unicode !== "17.0") throw process.versions.unicode;
+for (let c = 0; c < 0x110000; c++) {
+  if (c >= 0xd800 && c < 0xe000) continue;
+  const s = String.fromCodePoint(c), lower = s.toLowerCase();
+  if (lower !== s) console.log(c.toString(16), ...Array.from(lower, x => x.codePointAt(0).toString(16)));
+}
+"""
+
+NUMERIC = """
+import unicodedata2 as u
+assert u.unidata_version == "17.0.0", u.unidata_version
+print(*(c for c in range(0x110000) if not 0xD800 <= c < 0xE000 and u.category(chr(c))[0] == "N"))
+"""
 
 PERL = """
 use Unicode::UCD;
@@ -106,6 +126,30 @@ def composition_exclusions() -> str:
     return ranges(code for code in EVERY if excluded(code))
 
 
+def of_category(version: tuple[int, int], *wanted: str) -> str:
+    """The characters whose category, or the first letter of it, is one of those."""
+    return ranges(c for c in EVERY if {category(c, version), category(c, version)[0]} & set(wanted))
+
+
+def numeric() -> str:
+    environment = {**os.environ, "PYTHONPATH": os.environ["UNICODEDATA_17"]}
+    run = subprocess.run(
+        [sys.executable, "-c", NUMERIC], check=True, capture_output=True, text=True, env=environment
+    )
+    return ranges(map(int, run.stdout.split()))
+
+
+def new_lowercase() -> str:
+    """`A7CB=264`: what some Python that is supported does not know."""
+    lines = subprocess.run(["node", "-e", LOWER], check=True, capture_output=True, text=True).stdout.split(
+        "\n"
+    )
+    rows = [line.split() for line in lines if line]
+    return " ".join(
+        f"{c.upper()}={lower[0].upper()}" for c, *lower in rows if AGE(int(c, 16)) > OLDEST_PYTHON
+    )
+
+
 def table(name: str, comment: str, content: str) -> str:
     lines = [content[i : i + 100] for i in range(0, len(content), 100)]
     body = "\n".join(f'    "{line}"' for line in lines[:-1]) + f'\n    "{lines[-1]}"'
@@ -126,6 +170,12 @@ def main() -> None:
         ),
         table("COMPOSITION_EXCLUSIONS", "Unicode 9.0", composition_exclusions()),
         table("COMBINING_CLASSES", "class:code points, Unicode 9.0, all others are 0", combining_classes()),
+        table("MARKS", "category M, Unicode 9.0", of_category(NORMALIZATION, "M")),
+        table("NONSPACING", "category Mn, Unicode 8.0", of_category(CATEGORIES, "Mn")),
+        table("PUNCTUATION", "category P, Unicode 8.0", of_category(CATEGORIES, "P")),
+        table("CONTROL", "categories Cc, Cf and Co, Unicode 8.0", of_category(CATEGORIES, "Cc", "Cf", "Co")),
+        table("NUMERIC", "category N, Unicode 17.0", numeric()),
+        table("NEW_LOWERCASE", "lowercase of characters since Unicode 14.0, up to 17.0", new_lowercase()),
     ]
     header = (
         '"""Unicode properties as of the versions that tokenizers use.\n\n'

@@ -28,7 +28,7 @@ class Wanted:
 
     offsets: bool = False
     words: bool = False
-    special_tokens_mask: bool = False
+    specials: bool = False
     overflow: bool = True
 
 
@@ -186,7 +186,7 @@ def _from_flat(
         ids=build.column(_flat(encoded.ids), "ids", pad.pad_id if pad else 0),
         type_ids=build.column(frame.type_id, "type_ids", pad.pad_type_id if pad else 0),
         attention_mask=build.column(1, "attention_mask", 0),
-        special_tokens_mask=build.column(0, "special_tokens_mask", 1) if wanted.special_tokens_mask else None,
+        special_tokens_mask=build.column(0, "special_tokens_mask", 1) if wanted.specials else None,
         starts=spans(encoded.starts),
         ends=spans(encoded.ends),
         words=None if encoded.words is None else build.words(_flat(encoded.words)),
@@ -222,7 +222,7 @@ def _from_one(engine: ReferenceEngine, text: str, frame: _Frame, framing: Framin
         ids=row(frame.before.ids, ids, frame.after.ids, pad.pad_id if pad else 0, pa.int32()),
         type_ids=column("type_ids", frame.type_id, pad.pad_type_id if pad else 0),
         attention_mask=column("attention_mask", 1, 0),
-        special_tokens_mask=column("special_tokens_mask", 0, 1) if wanted.special_tokens_mask else None,
+        special_tokens_mask=column("special_tokens_mask", 0, 1) if wanted.specials else None,
         _encoding=lambda _: encode_row(engine, text, None, framing),
     )
 
@@ -358,9 +358,7 @@ def _from_rows(
         ids=column(lambda e: e.ids, pa.int32()),
         type_ids=column(lambda e: e.type_ids, pa.int8()),
         attention_mask=column(lambda e: e.attention_mask, pa.int8()),
-        special_tokens_mask=(
-            column(lambda e: e.special_tokens_mask, pa.int8()) if wanted.special_tokens_mask else None
-        ),
+        special_tokens_mask=(column(lambda e: e.special_tokens_mask, pa.int8()) if wanted.specials else None),
         starts=column(lambda e: [start for start, _ in e.offsets], pa.int32()) if wanted.offsets else None,
         ends=column(lambda e: [end for _, end in e.offsets], pa.int32()) if wanted.offsets else None,
         words=column(lambda e: e.words, pa.int32()) if wanted.words else None,

@@ -68,7 +68,9 @@ class Pattern:
         return found
 
     def find(self, text: str) -> list[Span]:
-        """The span of each match, as Oniguruma's loop over a text finds them."""
+        """The span of each match, as Oniguruma's loop over a text finds them; none in an empty text."""
+        if not text:
+            return []
         text = as_unicode_16(text)
         spans = [match.span() for match in self.compiled.finditer(text)]
         if any(start == stop for start, stop in spans):

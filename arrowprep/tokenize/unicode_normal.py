@@ -139,21 +139,22 @@ class NormalForm:
             changing |= set(map(chr, range(S_BASE, S_BASE + S_COUNT)))
         # some that are no marks begin with one when decomposed
         joining |= {c for c in self.steps if self.full(c)[0] in joining}
-        joins, changes = charset(_runs(joining)), charset(_runs(changing - joining))
+        joins, changes = charset(runs(map(ord, joining))), charset(runs(map(ord, changing - joining)))
         return (
             re.compile(f"[{joins}{changes}]"),
             re.compile(f"(?s:[{changes}][{joins}]*|[^{joins}]?[{joins}]+)"),
         )
 
 
-def _runs(characters: Iterable[str]) -> list[range]:
-    runs: list[range] = []
-    for code in sorted(map(ord, characters)):
-        if runs and runs[-1].stop == code:
-            runs[-1] = range(runs[-1].start, code + 1)
+def runs(codes: Iterable[int]) -> list[range]:
+    """Code points as the fewest ranges."""
+    found: list[range] = []
+    for code in sorted(codes):
+        if found and found[-1].stop == code:
+            found[-1] = range(found[-1].start, code + 1)
         else:
-            runs.append(range(code, code + 1))
-    return runs
+            found.append(range(code, code + 1))
+    return found
 
 
 def _hangul(syllable: str) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from arrowprep.tokenize.component import Spec, reader
 from arrowprep.tokenize.models.base import Model, Token
 from arrowprep.tokenize.models.bpe import BPE
+from arrowprep.tokenize.models.unigram import Unigram
+from arrowprep.tokenize.models.wordlevel import WordLevel
+from arrowprep.tokenize.models.wordpiece import WordPiece
 
-__all__ = ["BPE", "Model", "Token", "read_model"]
+__all__ = ["BPE", "Model", "Token", "Unigram", "WordLevel", "WordPiece", "read_model"]
 
-_read = reader("model", Model, [BPE])
+_read = reader("model", Model, [BPE, WordPiece, WordLevel, Unigram])
 
 
 def read_model(spec: Spec) -> Model:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
+
+import xxhash
 
 from arrowprep.tokenize.component import Component, Spec
 
@@ -50,17 +54,47 @@ class Vocabulary:
 
     def __init__(self, ids: dict[str, int]) -> None:
         self.ids = ids
-        self._tokens: dict[int, str] | None = None
 
-    @property
+    @cached_property
     def tokens(self) -> dict[int, str]:
-        if self._tokens is None:
-            self._tokens = {id: token for token, id in self.ids.items()}
-        return self._tokens
+        return {id: token for token, id in self.ids.items()}
+
+    @cached_property
+    def digest(self) -> str:
+        hasher = xxhash.xxh3_128()
+        self.feed(hasher.update)
+        return hasher.hexdigest()
+
+    def feed(self, update: Callable[[bytes], None]) -> None:
+        """Give all of the content to a hash."""
+        for token, id in self.by_id().items():
+            update(f"{token}\0{id}\n".encode("utf-8", "surrogatepass"))
 
     def by_id(self) -> dict[str, int]:
         """In the order of ids, as files are written."""
         return dict(sorted(self.ids.items(), key=lambda item: item[1]))
+
+
+class VocabularyModel(Model):
+    """A model whose vocabulary is tokens and their ids."""
+
+    _tables: Vocabulary
+
+    @property
+    def digest(self) -> str:
+        return self._tables.digest
+
+    def token_to_id(self, token: str) -> int | None:
+        return self._tables.ids.get(token)
+
+    def id_to_token(self, id: int) -> str | None:
+        return self._tables.tokens.get(id)
+
+    def get_vocab(self) -> dict[str, int]:
+        return dict(self._tables.ids)
+
+    def get_vocab_size(self) -> int:
+        return len(self._tables.ids)
 
 
 def read_vocabulary(spec: Spec) -> dict[str, int]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-import xxhash
-
 from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize.component import Spec
-from arrowprep.tokenize.models.base import Model, Token, Vocabulary, read_vocabulary
+from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
 from arrowprep.tokenize.models.merging import Ranks, merge, merge_with_dropout
 
 Merges = Sequence[Sequence[str]]
@@ -30,17 +28,13 @@ class BpeTables(Vocabulary):
         # of a pair that is given twice the later rank stays
         return {(left, right): rank for rank, (left, right) in enumerate(self.merges)}
 
-    @cached_property
-    def digest(self) -> str:
-        hasher = xxhash.xxh3_128()
-        for token, id in self.by_id().items():
-            hasher.update(f"{token}\0{id}\n".encode("utf-8", "surrogatepass"))
+    def feed(self, update: Callable[[bytes], None]) -> None:
+        super().feed(update)
         for left, right in self.merges:
-            hasher.update(f"{left}\0{right}\n".encode("utf-8", "surrogatepass"))
-        return hasher.hexdigest()
+            update(f"{left}\0{right}\n".encode("utf-8", "surrogatepass"))
 
 
-class BPE(Model):
+class BPE(VocabularyModel):
     """Starts from single characters and joins neighbours, the lowest rank first.
 
     unk_token: for characters that are not in the vocabulary; None drops them silently
@@ -55,6 +49,7 @@ class BPE(Model):
     """
 
     kind = "BPE"
+    _tables: BpeTables
 
     def __init__(
         self,
@@ -130,22 +125,6 @@ class BPE(Model):
 
     def to_json(self) -> dict[str, Any]:
         return {**self.options_json(), "vocab": self._tables.by_id(), "merges": self._tables.merges}
-
-    @property
-    def digest(self) -> str:
-        return self._tables.digest
-
-    def token_to_id(self, token: str) -> int | None:
-        return self._tables.ids.get(token)
-
-    def id_to_token(self, id: int) -> str | None:
-        return self._tables.tokens.get(id)
-
-    def get_vocab(self) -> dict[str, int]:
-        return dict(self._tables.ids)
-
-    def get_vocab_size(self) -> int:
-        return len(self._tables.ids)
 
     # ------------------------------------------------------------------ tokens of a piece
 

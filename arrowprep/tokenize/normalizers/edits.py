@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import Any
 
+from arrowprep.tokenize import unicode_tables as tables
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.byte_characters import to_byte_characters
 from arrowprep.tokenize.character_classes import WHITESPACE
@@ -11,13 +14,14 @@ from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.normalizers.base import Normalizer
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.patterns import as_pattern, pattern_to_json, read_pattern
+from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
 
 class Replace(Normalizer):
     """Every match of a pattern by a content.
 
     The content is literal: `$1` and `\\\\1` stand for themselves. An empty pattern
-    matches between all characters.
+    matches between all characters, but not in an empty text.
     """
 
     kind = "Replace"
@@ -87,8 +91,15 @@ class Strip(Normalizer):
         return text if (start, stop) == (0, n) else text.slice(start, max(start, stop))
 
 
+@cache
+def _new_lowercase() -> dict[int, int]:
+    pairs = (entry.split("=") for entry in tables.NEW_LOWERCASE.split())
+    # a Σ at the end of a word is no different here
+    return {ord("Σ"): ord("σ"), **{int(upper, 16): int(lower, 16) for upper, lower in pairs}}
+
+
 class Lowercase(Normalizer):
-    """Full lowercase: İ becomes two characters."""
+    """Full lowercase of Unicode 17, character by character: İ becomes two, no Σ becomes ς."""
 
     kind = "Lowercase"
 
@@ -105,7 +116,54 @@ class Lowercase(Normalizer):
         return text.mapped([self.normalize_str(c) for c in text.text])
 
     def normalize_str(self, sequence: str) -> str:
-        return sequence.lower()
+        return sequence.lower() if sequence.isascii() else sequence.translate(_new_lowercase()).lower()
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    return re.compile(f"[{charset(parse_ranges(tables.MARKS))}]")
+
+
+class StripAccents(Normalizer):
+    """Removes every mark of Unicode 9.0, enclosing and spacing ones too; does not decompose."""
+
+    kind = "StripAccents"
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> StripAccents:
+        return cls()
+
+    def apply(self, text: Aligned) -> Aligned:
+        return removed(_marks(), text)
+
+    def normalize_str(self, sequence: str) -> str:
+        return sequence if sequence.isascii() else _marks().sub("", sequence)
+
+
+class Nmt(Normalizer):
+    """Removes control characters and makes some separators a space, as in machine translation."""
+
+    kind = "Nmt"
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> Nmt:
+        return cls()
+
+    def apply(self, text: Aligned) -> Aligned:
+        text = removed(_NMT_REMOVED, text)
+        return Aligned(_NMT_SPACE.sub(" ", text.text), text.start, text.starts, text.ends)
+
+    def normalize_str(self, sequence: str) -> str:
+        return _NMT_SPACE.sub(" ", _NMT_REMOVED.sub("", sequence))
+
+
+_NMT_REMOVED = re.compile("[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]")
+_NMT_SPACE = re.compile("[\t\n\x0c\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]")
+
+
+def removed(pattern: re.Pattern[str], text: Aligned) -> Aligned:
+    """A text without the characters that match."""
+    return text.replaced((match.span() for match in pattern.finditer(text.text)), "")
 
 
 class ByteLevel(Normalizer):

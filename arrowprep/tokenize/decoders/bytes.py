@@ -1,25 +1,14 @@
-"""Decoders: how tokens become text again."""
+"""Decoders of tokens that spell bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence as ListLike
+import re
+from itertools import groupby
 from typing import Any
 
 from arrowprep.tokenize.byte_characters import from_byte_characters
-from arrowprep.tokenize.component import Component, Spec, reader
-from arrowprep.tokenize.decode_stream import DecodeStream
-
-__all__ = ["ByteLevel", "DecodeStream", "Decoder", "read_decoder"]
-
-
-class Decoder(Component):
-    """Turns the texts of tokens into the texts that, one after the other, are the result."""
-
-    def decode_chain(self, tokens: list[str]) -> list[str]:
-        raise NotImplementedError
-
-    def decode(self, tokens: ListLike[str]) -> str:
-        return "".join(self.decode_chain(list(tokens)))
+from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.decoders.base import Decoder
 
 
 class ByteLevel(Decoder):
@@ -63,4 +52,30 @@ class ByteLevel(Decoder):
         return [data.decode("utf-8", "replace")]
 
 
-read_decoder = reader("decoder", Decoder, [ByteLevel])
+class ByteFallback(Decoder):
+    """Tokens `<0x..>` to the bytes they name, each run of them decoded as a whole.
+
+    One byte of a run that is no UTF-8 turns every byte of it, valid ones too, into U+FFFD.
+    """
+
+    kind = "ByteFallback"
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> ByteFallback:
+        return cls()
+
+    def decode_chain(self, tokens: list[str]) -> list[str]:
+        out: list[str] = []
+        for are_bytes, run in groupby(tokens, lambda token: _BYTE.fullmatch(token) is not None):
+            if not are_bytes:
+                out += run
+                continue
+            data = bytes(int(token[3:5], 16) for token in run)
+            try:
+                out.append(data.decode())
+            except UnicodeDecodeError:
+                out += ["\ufffd"] * len(data)
+        return out
+
+
+_BYTE = re.compile(r"<0x(?:[0-9a-fA-F]{2}|\+[0-9a-fA-F])>")

@@ -1,98 +1,15 @@
-"""Post-processors: special tokens around a text, the types of a pair, trimmed offsets."""
+"""TemplateProcessing: texts and special tokens in the order that a template says."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as ListLike
 from typing import Any, NamedTuple
 
 from arrowprep.errors import BadArgument
-from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS
-from arrowprep.tokenize.character_classes import WHITESPACE
-from arrowprep.tokenize.component import Component, Spec, reader
+from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.encoding import Encoding
-
-_BLANK = WHITESPACE + BYTE_CHARACTERS[ord(" ")]
-
-
-class PostProcessor(Component):
-    """What is done to the encodings of one text or of a pair before they become one."""
-
-    trims_offsets = False
-
-    def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """How many tokens it adds."""
-        return 0
-
-    def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
-        """The encodings, changed in place or new ones, with those of special tokens among them."""
-        raise NotImplementedError
-
-    def process(
-        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
-    ) -> Encoding:
-        """One encoding out of that of a text, or of both texts of a pair."""
-        encodings = [encoding.copy()] if pair is None else [encoding.copy(), pair.copy()]
-        for i, each in enumerate(encodings):
-            for part in (each, *each.overflowing):
-                part.set_sequence_id(i)
-            each.type_ids = [i] * len(each)
-        return Encoding.merge(self.process_encodings(encodings, add_special_tokens), growing_offsets=False)
-
-
-def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> None:
-    """Take white space at the ends of tokens out of their offsets.
-
-    With add_prefix_space the one space in front of the first token, or of one that
-    starts at 0, is taken for the one that was added, which has no offset to take out.
-    """
-    for part in (encoding, *encoding.overflowing):
-        for i, (token, (start, end)) in enumerate(zip(part.tokens, part.offsets, strict=True)):
-            leading = len(token) - len(token.lstrip(_BLANK))
-            trailing = len(token) - len(token.rstrip(_BLANK))
-            if leading == 1 and add_prefix_space and (i == 0 or start == 0):
-                leading = 0
-            start = min(start + leading, end)
-            if trailing and end >= trailing:
-                end = max(end - trailing, start)
-            part.offsets[i] = (start, end)
-
-
-class ByteLevel(PostProcessor):
-    """Trims offsets, and does nothing else."""
-
-    kind = "ByteLevel"
-
-    def __init__(
-        self, add_prefix_space: bool = True, trim_offsets: bool = True, use_regex: bool = True
-    ) -> None:
-        self.add_prefix_space = add_prefix_space
-        self.trim_offsets = trim_offsets
-        self.use_regex = use_regex
-
-    @classmethod
-    def from_json(cls, spec: Spec) -> ByteLevel:
-        return cls(spec.flag("add_prefix_space"), spec.flag("trim_offsets"), spec.flag("use_regex", True))
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "type": self.kind,
-            "add_prefix_space": self.add_prefix_space,
-            "trim_offsets": self.trim_offsets,
-            "use_regex": self.use_regex,
-        }
-
-    @property
-    def trims_offsets(self) -> bool:  # type: ignore[override]
-        return self.trim_offsets
-
-    def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
-        for i, encoding in enumerate(encodings):
-            if self.trim_offsets:
-                trim_offsets(encoding, self.add_prefix_space)
-            encoding.set_sequence_id(i)
-        return encodings
+from arrowprep.tokenize.processors.base import PostProcessor
 
 
 class TemplatePiece(NamedTuple):
@@ -258,52 +175,3 @@ def _piece_from_json(spec: Spec) -> TemplatePiece:
         return TemplatePiece(id, None, sequence.count("type_id"))
     special = spec.child("SpecialToken")
     return TemplatePiece(None, special.text("id"), special.count("type_id"))
-
-
-class Sequence(PostProcessor):
-    """Post-processors one after the other; what they add adds up."""
-
-    kind = "Sequence"
-
-    def __init__(self, processors: Iterable[PostProcessor]) -> None:
-        self.processors = tuple(processors)
-
-    @property
-    def parts(self) -> tuple[PostProcessor, ...]:
-        return self.processors
-
-    @property
-    def trims_offsets(self) -> bool:  # type: ignore[override]
-        return any(part.trims_offsets for part in self.processors)
-
-    def __len__(self) -> int:
-        return len(self.processors)
-
-    def __getitem__(self, index: int) -> PostProcessor:
-        return self.processors[index]
-
-    def __iter__(self) -> Iterator[PostProcessor]:
-        return iter(self.processors)
-
-    def snapshot(self) -> Sequence:
-        twin = copy.copy(self)
-        twin.processors = tuple(part.snapshot() for part in self.processors)
-        return twin
-
-    @classmethod
-    def from_json(cls, spec: Spec) -> Sequence:
-        return cls(read_post_processor(part) for part in spec.objects("processors"))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"type": self.kind, "processors": [part.to_json() for part in self.processors]}
-
-    def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        return sum(part.num_special_tokens_to_add(is_pair) for part in self.processors)
-
-    def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
-        for part in self.processors:
-            encodings = part.process_encodings(encodings, add_special_tokens)
-        return encodings
-
-
-read_post_processor = reader("post-processor", PostProcessor, [ByteLevel, TemplateProcessing, Sequence])

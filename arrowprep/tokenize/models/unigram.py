@@ -1,0 +1,184 @@
+"""Unigram: the most likely way to spell a piece, given a score for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import xxhash
+
+from arrowprep.errors import BadArgument, TokenizerError
+from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.models.base import Model, Token
+
+UNKNOWN_PENALTY = 10.0  # below the lowest score of the vocabulary; SentencePiece's
+UNREACHED = -1
+
+
+class UnigramTables:
+    """Tokens with their scores, in the order of ids."""
+
+    def __init__(self, vocab: list[tuple[str, float]]) -> None:
+        self.vocab = vocab
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {token: id for id, (token, _) in enumerate(self.vocab)}
+
+    @cached_property
+    def lengths(self) -> dict[str, tuple[int, ...]]:
+        """The lengths of the tokens that begin with a pair of characters, shortest first."""
+        found: dict[str, set[int]] = {}
+        for token in self.ids:
+            if len(token) > 1:
+                found.setdefault(token[:2], set()).add(len(token))
+        return {start: tuple(sorted(all)) for start, all in found.items()}
+
+    @cached_property
+    def unknown_score(self) -> float:
+        return min((score for _, score in self.vocab), default=0.0) - UNKNOWN_PENALTY
+
+    @cached_property
+    def digest(self) -> str:
+        hasher = xxhash.xxh3_128()
+        for token, score in self.vocab:
+            hasher.update(f"{token}\0{score!r}\n".encode("utf-8", "surrogatepass"))
+        return hasher.hexdigest()
+
+
+class Unigram(Model):
+    """The path of the highest sum of scores; of equal ones the path that was found first.
+
+    Found first means: the one whose last token is the longest. An unknown character
+    scores 10 below the lowest token; unknown neighbours are one token, which keeps
+    its own text.
+
+    vocab: (token, score) pairs, in the order of ids
+    unk_id: None makes an unknown character an error
+    byte_fallback: an unknown stretch is spelled in tokens `<0x..>` where all are there
+    """
+
+    kind = "Unigram"
+
+    def __init__(
+        self,
+        vocab: Iterable[tuple[str, float]] | None = None,
+        unk_id: int | None = None,
+        byte_fallback: bool = False,
+    ) -> None:
+        pairs = [(token, float(score)) for token, score in vocab or ()]
+        if unk_id is not None and unk_id >= len(pairs):
+            raise BadArgument(f"unk_id={unk_id} is not in the vocabulary of {len(pairs)}", unk_id=unk_id)
+        self.unk_id = unk_id
+        self.byte_fallback = byte_fallback
+        self._tables = UnigramTables(pairs)
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> Unigram:
+        vocab = spec.get("vocab", list)
+        for id, entry in enumerate(vocab):
+            if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str)):
+                raise spec.bad(f"vocab[{id}] is {entry!r}, not a token and its score")
+            if isinstance(entry[1], bool) or not isinstance(entry[1], (int, float)):
+                raise spec.bad(f"the score of vocab[{id}] is {entry[1]!r}, not a number")
+        try:
+            unk_id = spec.get("unk_id", (int, type(None)), None)
+            return cls(map(tuple, vocab), unk_id, spec.flag("byte_fallback", False))
+        except BadArgument as error:
+            raise spec.bad(str(error)) from error
+
+    def options_json(self) -> dict[str, Any]:
+        return {"type": self.kind, "unk_id": self.unk_id, "byte_fallback": self.byte_fallback}
+
+    def to_json(self) -> dict[str, Any]:
+        vocab = [[token, score] for token, score in self._tables.vocab]
+        return {
+            "type": self.kind,
+            "unk_id": self.unk_id,
+            "vocab": vocab,
+            "byte_fallback": self.byte_fallback,
+        }
+
+    @property
+    def digest(self) -> str:
+        return self._tables.digest
+
+    def token_to_id(self, token: str) -> int | None:
+        return self._tables.ids.get(token)
+
+    def id_to_token(self, id: int) -> str | None:
+        vocab = self._tables.vocab
+        return vocab[id][0] if 0 <= id < len(vocab) else None
+
+    def get_vocab(self) -> dict[str, int]:
+        return dict(self._tables.ids)
+
+    def get_vocab_size(self) -> int:
+        return len(self._tables.vocab)
+
+    def tokenize(self, sequence: str) -> list[Token]:
+        tokens: list[Token] = []
+        for start, stop in self._path(sequence):
+            value = sequence[start:stop]
+            id = self._tables.ids.get(value)
+            if id is None and self.byte_fallback and (spelled := self._spelled(value)):
+                tokens += [Token(id, token, (start, stop)) for id, token in spelled]
+                continue
+            tokens.append(Token(self._unknown(value) if id is None else id, value, (start, stop)))
+        return tokens
+
+    def _path(self, sequence: str) -> list[tuple[int, int]]:
+        """The spans of the best path. Source: Kudo (2018), with Viterbi over the ends of tokens."""
+        tables = self._tables
+        ids, vocab, lengths_of = tables.ids, tables.vocab, tables.lengths
+        n = len(sequence)
+        scores = [0.0] * (n + 1)
+        begins = [UNREACHED] * (n + 1)
+        known = [True] * (n + 1)
+        for start in range(n):
+            here = scores[start]
+            single = ids.get(sequence[start])
+            score = tables.unknown_score if single is None else vocab[single][1]
+            if begins[start + 1] == UNREACHED or here + score > scores[start + 1]:
+                scores[start + 1], begins[start + 1] = here + score, start
+                known[start + 1] = single is not None and single != self.unk_id
+            for length in lengths_of.get(sequence[start : start + 2], ()):
+                stop = start + length
+                if stop > n:
+                    break
+                id = ids.get(sequence[start:stop])
+                if id is None:
+                    continue
+                score = here + vocab[id][1]
+                if begins[stop] == UNREACHED or score > scores[stop]:
+                    scores[stop], begins[stop], known[stop] = score, start, id != self.unk_id
+        return self._backwards(begins, known)
+
+    def _backwards(self, begins: list[int], known: list[bool]) -> list[tuple[int, int]]:
+        """From the end to the start; unknown neighbours become one."""
+        spans: list[tuple[int, int]] = []
+        stop = len(begins) - 1
+        fusing = False
+        while stop > 0:
+            start = begins[stop]
+            if fusing and not known[stop]:
+                spans[-1] = (start, spans[-1][1])
+            else:
+                spans.append((start, stop))
+            fusing = not known[stop]
+            stop = start
+        spans.reverse()
+        return spans
+
+    def _unknown(self, value: str) -> int:
+        if self.unk_id is None:
+            raise TokenizerError(
+                f"{value!r} is not in the vocabulary, which has no unknown token", text=value
+            )
+        return self.unk_id
+
+    def _spelled(self, value: str) -> list[tuple[int, str]] | None:
+        tokens = [f"<0x{byte:02X}>" for byte in value.encode()]
+        ids = self._tables.ids
+        return [(ids[token], token) for token in tokens] if all(map(ids.__contains__, tokens)) else None

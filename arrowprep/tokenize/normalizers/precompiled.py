@@ -1,0 +1,129 @@
+"""Precompiled: SentencePiece's character map."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+from functools import cached_property
+from typing import Any
+
+import regex
+
+from arrowprep.errors import BadTokenizerFile
+from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.normalizers.base import Normalizer
+
+GRAPHEME = regex.compile(r"\X", regex.V1)
+LONGEST_GRAPHEME = 6  # bytes: from here on a grapheme is looked up character by character
+
+
+class Precompiled(Normalizer):
+    """Replaces graphemes, or the characters of long ones, by a map.
+
+    A lookup takes the shortest entry that the text begins with, and replaces all of
+    the grapheme by it. SentencePiece itself looks for the longest byte by byte, so
+    decomposed text can come out in another way there.
+
+    precompiled_charsmap: the bytes of SentencePiece's normalizer_spec: a double-array
+        trie over UTF-8, and the replacements, each ended by a zero byte
+    """
+
+    kind = "Precompiled"
+
+    def __init__(self, precompiled_charsmap: bytes) -> None:
+        self.precompiled_charsmap = bytes(precompiled_charsmap)
+        self._map  # noqa: B018 - a broken map is an error here
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> Precompiled:
+        try:
+            return cls(base64.b64decode(spec.text("precompiled_charsmap"), validate=True))
+        except (binascii.Error, BadTokenizerFile) as error:
+            raise spec.bad(f"the character map cannot be read: {error}") from error
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "type": self.kind,
+            "precompiled_charsmap": base64.b64encode(self.precompiled_charsmap).decode(),
+        }
+
+    @cached_property
+    def _map(self) -> CharacterMap:
+        return CharacterMap(self.precompiled_charsmap)
+
+    def _changes(self, text: str) -> list[tuple[str, int]] | None:
+        """Characters with their changes (see Aligned.changed); None when nothing is replaced."""
+        changes: list[tuple[str, int]] = []
+        found = self._map.find
+        modified = False
+        for grapheme in GRAPHEME.findall(text):
+            new = found(grapheme) if len(grapheme.encode()) < LONGEST_GRAPHEME else None
+            parts = [(grapheme, new)] if new is not None else [(c, found(c)) for c in grapheme]
+            for old, replacement in parts:
+                if replacement is None:
+                    changes.append((old, 0))
+                    continue
+                modified = True
+                _replace(changes, old, replacement)
+        return changes if modified else None
+
+    def apply(self, text: Aligned) -> Aligned:
+        changes = self._changes(text.text)
+        return text if changes is None else text.changed(changes)
+
+    def normalize_str(self, sequence: str) -> str:
+        changes = self._changes(sequence)
+        return sequence if changes is None else "".join(c for c, _ in changes)
+
+
+def _replace(changes: list[tuple[str, int]], old: str, new: str) -> None:
+    more = len(new) - len(old)
+    changes.extend((c, int(i >= len(new) - more)) for i, c in enumerate(new))
+    if more < 0 and changes:
+        character, change = changes[-1]
+        changes[-1] = (character, change + more)
+
+
+class CharacterMap:
+    """A double-array trie and the texts that its leaves point at.
+
+    Source: darts-clone, as SentencePiece uses it.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        if len(data) < 4:
+            raise BadTokenizerFile("the character map is cut short")
+        (size,) = struct.unpack_from("<I", data)
+        if size % 4 or size + 4 > len(data) or not size:
+            raise BadTokenizerFile("the character map is cut short")
+        self._units = struct.unpack_from(f"<{size // 4}I", data, 4)
+        self._texts = data[4 + size :]
+        self._found: dict[str, str | None] = {}
+
+    def find(self, text: str) -> str | None:
+        """What the shortest entry that `text` begins with is replaced by."""
+        if text not in self._found:
+            if len(self._found) > 100_000:
+                self._found.clear()
+            self._found[text] = self._find(text.encode())
+        return self._found[text]
+
+    def _find(self, key: bytes) -> str | None:
+        units = self._units
+        at = _offset(units[0])
+        for byte in key:
+            at ^= byte
+            if not byte or at >= len(units) or units[at] & 0x800000FF != byte:
+                return None
+            unit = units[at]
+            at ^= _offset(unit)
+            if unit >> 8 & 1 and at < len(units):
+                start = units[at] & 0x7FFFFFFF
+                return self._texts[start : self._texts.find(b"\0", start)].decode("utf-8", "replace")
+        return None
+
+
+def _offset(unit: int) -> int:
+    return (unit >> 10) << ((unit & 0x200) >> 6)

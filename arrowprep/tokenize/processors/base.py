@@ -1,0 +1,82 @@
+"""PostProcessor, and several of them in a row."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+from arrowprep.tokenize.component import Component, Spec
+from arrowprep.tokenize.encoding import Encoding
+
+
+class PostProcessor(Component):
+    """What is done to the encodings of one text or of a pair before they become one."""
+
+    trims_offsets = False
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """How many tokens it adds."""
+        return 0
+
+    def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        """The encodings, changed in place or new ones, with those of special tokens among them."""
+        raise NotImplementedError
+
+    def process(
+        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
+    ) -> Encoding:
+        """One encoding out of that of a text, or of both texts of a pair."""
+        encodings = [encoding.copy()] if pair is None else [encoding.copy(), pair.copy()]
+        for i, each in enumerate(encodings):
+            for part in (each, *each.overflowing):
+                part.set_sequence_id(i)
+            each.type_ids = [i] * len(each)
+        return Encoding.merge(self.process_encodings(encodings, add_special_tokens), growing_offsets=False)
+
+
+class Sequence(PostProcessor):
+    """Post-processors one after the other; what they add adds up."""
+
+    kind = "Sequence"
+    read_part: ClassVar[Callable[[Spec], PostProcessor]]
+
+    def __init__(self, processors: Iterable[PostProcessor]) -> None:
+        self.processors = tuple(processors)
+
+    @property
+    def parts(self) -> tuple[PostProcessor, ...]:
+        return self.processors
+
+    @property
+    def trims_offsets(self) -> bool:  # type: ignore[override]
+        return any(part.trims_offsets for part in self.processors)
+
+    def __len__(self) -> int:
+        return len(self.processors)
+
+    def __getitem__(self, index: int) -> PostProcessor:
+        return self.processors[index]
+
+    def __iter__(self) -> Iterator[PostProcessor]:
+        return iter(self.processors)
+
+    def snapshot(self) -> Sequence:
+        twin = copy.copy(self)
+        twin.processors = tuple(part.snapshot() for part in self.processors)
+        return twin
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> Sequence:
+        return cls(cls.read_part(part) for part in spec.objects("processors"))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.kind, "processors": [part.to_json() for part in self.processors]}
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        return sum(part.num_special_tokens_to_add(is_pair) for part in self.processors)
+
+    def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        for part in self.processors:
+            encodings = part.process_encodings(encodings, add_special_tokens)
+        return encodings

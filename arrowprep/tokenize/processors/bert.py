@@ -1,0 +1,69 @@
+"""BertProcessing: [CLS] and [SEP] around a text and its pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.encoding import Encoding
+from arrowprep.tokenize.processors.base import PostProcessor
+
+Special = tuple[str, int]
+
+
+def framed(
+    encoding: Encoding, sequence: int, before: Special | None, after: Special, type_id: int
+) -> Encoding:
+    """An encoding, and each of its windows, between special tokens."""
+
+    def frame(part: Encoding) -> Encoding:
+        part.overflowing = []
+        part.set_sequence_id(sequence)
+        head = [Encoding.of_special([before[1]], [before[0]], type_id)] if before else []
+        tail = [Encoding.of_special([after[1]], [after[0]], type_id)]
+        return Encoding.merge([*head, part, *tail], growing_offsets=False)
+
+    windows = [frame(part) for part in encoding.overflowing]
+    whole = frame(encoding)
+    whole.overflowing = windows
+    return whole
+
+
+class BertProcessing(PostProcessor):
+    """`[CLS] A [SEP]` of type 0, and a pair's `B [SEP]` of type 1.
+
+    sep, cls: (token, id) each
+    """
+
+    kind = "BertProcessing"
+
+    def __init__(self, sep: Special, cls: Special) -> None:
+        self.sep = (sep[0], sep[1])
+        self.cls = (cls[0], cls[1])
+
+    @classmethod
+    def from_json(cls, spec: Spec) -> BertProcessing:
+        return cls(*cls.read_specials(spec))
+
+    @staticmethod
+    def read_specials(spec: Spec) -> tuple[Special, Special]:
+        """The tokens at "sep" and "cls"."""
+        found: list[Special] = []
+        for name in ("sep", "cls"):
+            pair = spec.get(name, list)
+            if len(pair) != 2 or not isinstance(pair[0], str) or type(pair[1]) is not int:
+                raise spec.bad(f"{name!r} is {pair!r}, not a token and its id")
+            found.append((pair[0], pair[1]))
+        return found[0], found[1]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.kind, "sep": list(self.sep), "cls": list(self.cls)}
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        return 3 if is_pair else 2
+
+    def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        if not add_special_tokens:
+            return encodings
+        firsts = (self.cls, None)
+        return [framed(e, i, firsts[i], self.sep, i) for i, e in enumerate(encodings)]
