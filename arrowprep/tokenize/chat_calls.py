@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
 from arrowprep.errors import BadArgument, ChatError
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import columns_of, sample_of, to_batch
-from arrowprep.tokenize.inputs import read_inputs
+from arrowprep.tokenize.inputs import as_column, read_inputs
 from arrowprep.tokenize.request import read_request
 
 if TYPE_CHECKING:
@@ -106,8 +109,13 @@ def reads_clock(templates: str | Mapping[str, str] | None) -> bool:
 
 
 def _listed(conversation: Any) -> Any:
-    """A list for a dataset's column, which is a sequence but no list."""
-    arrow = hasattr(conversation, "__arrow_c_array__") or hasattr(conversation, "__arrow_c_stream__")
-    if isinstance(conversation, Sequence) and not isinstance(conversation, (str, list, tuple)) and not arrow:
-        return list(conversation)
-    return conversation
+    """Lists for the columns of NumPy, pandas and a dataset; Arrow stays, and so do lists."""
+    if isinstance(conversation, (str, Mapping, pa.Array, pa.ChunkedArray)):
+        return conversation
+    if hasattr(conversation, "tolist"):
+        conversation = conversation.tolist()
+    elif isinstance(conversation, Sequence):
+        conversation = list(conversation)  # as its rows are shown, which Arrow may keep in another form
+    else:
+        return as_column(conversation)
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in conversation]

@@ -37,7 +37,7 @@ def read_inputs(text: Any, pair: Any = None, *, words: bool = False) -> Inputs:
 
     Raises NotText (a TypeError and a ValueError) that names the row.
     """
-    text, pair = _column(text), _column(pair)
+    text, pair = as_column(text), as_column(pair)
     if _is_one(text, words):
         if isinstance(pair, pa.Array) or (pair is not None and not _is_one(pair, words)):
             raise NotText(
@@ -60,7 +60,7 @@ def read_inputs(text: Any, pair: Any = None, *, words: bool = False) -> Inputs:
     return Inputs(list(text), pairs, single=False)
 
 
-def _column(value: Any) -> Any:
+def as_column(value: Any) -> Any:
     """Arrow for what can be Arrow, a list for other sequences; the value itself otherwise."""
     if value is None or isinstance(value, (str, bytes, pa.Array)):
         return value

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 MERGES = ["h e", "l l", "he ll", "hell o", "Ġ w", "o r", "Ġw or", "l d", "Ġwor ld", "Ġ hello", "1 2", "H i"]
 SPECIAL = ["<bos>", "<eos>", "<pad>", "<sep>"]
 TEMPLATE = (
@@ -91,3 +93,13 @@ def write_folder(folder: Path, config: dict[str, Any] | None = None, **changes: 
         json.dumps(CONFIG if config is None else config), encoding="utf-8"
     )
     return folder
+
+
+class Capsules:
+    """Something that only has the Arrow method."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.array = array
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        return self.array.__arrow_c_array__(requested_schema)

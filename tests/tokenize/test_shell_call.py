@@ -14,7 +14,7 @@ import pytest
 
 from arrowprep import PreTrainedTokenizer, load_tokenizer
 from arrowprep.errors import ArrowprepWarning, BadArgument, NotText
-from tests.tokenize.small import MERGES, SPECIAL, alphabet, write_folder
+from tests.tokenize.small import MERGES, SPECIAL, Capsules, alphabet, write_folder
 
 BOS, EOS, PAD = 268, 269, 270
 HELLO, WORLD, HELLO2, HI = 259, 264, 265, 267
@@ -104,16 +104,6 @@ class TestTexts:
     def test_batches_of_unequal_length_are_refused(self, tok: PreTrainedTokenizer) -> None:
         with pytest.raises(BadArgument, match="2 texts and 1 pairs"):
             tok(["a", "b"], ["c"])
-
-
-class Capsules:
-    """Something that only has the Arrow method."""
-
-    def __init__(self, array: pa.Array) -> None:
-        self.array = array
-
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
-        return self.array.__arrow_c_array__(requested_schema)
 
 
 class TestPadding:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from arrowprep import PreTrainedTokenizer
+from arrowprep import Dataset, PreTrainedTokenizer
 from arrowprep.errors import ArrowprepWarning, BadArgument, ChatError, MaskUnavailable
-from tests.tokenize.small import TEMPLATE
+from tests.tokenize.small import TEMPLATE, Capsules
 
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello world"}]
 OTHER = [*CHAT, {"role": "user", "content": "12"}, {"role": "assistant", "content": "hello"}]
@@ -52,7 +53,9 @@ class TestRendering:
             "attention_mask": [1] * len(ids),
         }
 
-    @pytest.mark.parametrize("kind", ["arrow", "chunked", "tuple", "column"])
+    @pytest.mark.parametrize(
+        "kind", ["arrow", "chunked", "tuple", "column", "dataset", "capsule", "numpy", "numpy in numpy"]
+    )
     def test_a_batch_comes_in_many_holders(self, tok: PreTrainedTokenizer, kind: str) -> None:
         chats = [CHAT, OTHER]
         held: dict[str, Any] = {
@@ -60,6 +63,10 @@ class TestRendering:
             "chunked": pa.chunked_array([chats[:1], chats[1:]]),
             "tuple": tuple(chats),
             "column": Column(chats),
+            "dataset": Dataset.from_dict({"chats": chats})["chats"],
+            "capsule": Capsules(pa.array(chats)),
+            "numpy": as_objects(chats),
+            "numpy in numpy": as_objects([np.array(chat) for chat in chats]),
         }
         assert tok.apply_chat_template(held[kind]) == tok.apply_chat_template(chats)
 
@@ -98,6 +105,12 @@ class TestRendering:
         assert ids.shape == (2, 8)
         more = tok.apply_chat_template(CHAT, return_dict=True, tokenizer_kwargs={"return_length": True})
         assert more["length"] == [len(more["input_ids"])]
+
+
+def as_objects(rows: list[Any]) -> Any:
+    array = np.empty(len(rows), dtype=object)
+    array[:] = rows
+    return array
 
 
 class Column(Sequence[Any]):
