@@ -72,8 +72,8 @@ class _Source:
         """Whether the file is used as it is."""
         if self.reader.name != "arrow" or not ipc.can_be_mapped(self.path):
             return False
-        wanted = [s for s in (self.spec.floor, self.features and self.features.arrow_schema) if s]
-        return all(schema.equals(schema_of(self.path)) for schema in wanted)
+        wanted = self.spec.floor if self.features is None else self.features.arrow_schema
+        return not wanted.names or bool(wanted.equals(schema_of(self.path)))
 
 
 def convert(

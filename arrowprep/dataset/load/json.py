@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
@@ -28,6 +29,7 @@ OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
 _EXACT = 2.0**63  # a float beyond this may have been written as an integer
 _MOST_AHEAD = 8  # blocks in memory
 _SAMPLE_BYTES = 1 << 16
+_SAFE_DEPTH = 8_000  # of nesting; between 10,000 and 20,000 levels use up the stack
 
 # a table, and for each column that mixes kinds what it holds
 _Parsed: TypeAlias = tuple[pa.Table, dict[str, str]]
@@ -123,7 +125,7 @@ def _expected(block: Block) -> pa.Schema:
     """The schema of a block's first lines: a hint, which later rows may contradict."""
     start = bytes(block.data[:_SAMPLE_BYTES])
     stop = start.rfind(b"\n") + 1
-    sample = _block(start[:stop], block.first_line, block.counted) if stop else block
+    sample = Block.of(start[:stop], block.first_line, block.counted) if stop else block
     table = _by_arrow(sample, pa.schema([]))
     return pa.schema([]) if table is None else table.schema
 
@@ -144,6 +146,8 @@ def _is_text_where(table: pa.Table, floor: pa.Schema) -> bool:
 
 def _by_arrow(block: Block, known: pa.Schema) -> pa.Table | None:
     """The block by Arrow's reader; None where that cannot give it exactly."""
+    if _may_overflow(block):
+        return None
     hint = _hint(known)
     table = _read(block, hint)
     if table is None and hint.names:
@@ -164,9 +168,21 @@ def _read(block: Block, hint: pa.Schema) -> pa.Table | None:
             parse_options=pj.ParseOptions(explicit_schema=hint, unexpected_field_behavior="infer"),
         )
         table.validate()  # lists of nothing but nulls come with too few values
+        if any(json_rows.is_deep(kind) for kind in table.schema.types):
+            return None
     except pa.ArrowInvalid:
         return None  # the message is not read: it may quote the data
     return table
+
+
+def _may_overflow(block: Block) -> bool:
+    """Whether a line may nest so deeply that Arrow's reader, which recurses, would kill the process."""
+    if block.longest_line < 2 * _SAFE_DEPTH:
+        return False
+    data = np.frombuffer(block.data, np.uint8)
+    openers = np.flatnonzero((data == ord("[")) | (data == ord("{")))
+    in_lines = np.diff(np.searchsorted(openers, np.concatenate(([0], block.ends, [len(data)]))))
+    return bool(in_lines.max() > _SAFE_DEPTH)
 
 
 def _hint(schema: pa.Schema) -> pa.Schema:
@@ -227,7 +243,7 @@ def _is_suspect(array: pa.Array, told: pa.DataType | None) -> bool:
 
 def _one_a_line(block: Block, table: pa.Table) -> bool:
     """Whether each line is one row, blank ones aside; Arrow's reader also takes two in a line."""
-    lines = block.line_ends + (block.data[-1:] != b"\n")
+    lines = len(block.ends) + (block.data[-1:] != b"\n")
     if table.num_rows == lines:
         return True
     return bool(table.num_rows == sum(1 for line in bytes(block.data).split(b"\n") if line.strip()))
@@ -248,7 +264,7 @@ def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
         lines.append(text[at:stop].replace("\n", " ").replace("\r", " "))
         length += stop - at
         if length >= size:
-            yield _block("\n".join(lines).encode(), row, "row")
+            yield Block.of("\n".join(lines).encode(), row, "row")
             row, lines, length = row + len(lines), [], 0
         at = _skip_space(text, stop)
         if text[at : at + 1] == ",":
@@ -260,13 +276,9 @@ def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
             json.JSONDecodeError("Expecting one array and no more", text, min(at + 1, len(text))), path
         )
     if lines:
-        yield _block("\n".join(lines).encode(), row, "row")
+        yield Block.of("\n".join(lines).encode(), row, "row")
     elif row == 1:
         raise UnreadableFile(f"{path} is empty: its array holds no rows", path=path)
-
-
-def _block(data: bytes, first: int, counted: str = "line") -> Block:
-    return Block(data, first, data.count(b"\n"), counted)
 
 
 def _skip_space(text: str, at: int) -> int:
@@ -277,7 +289,7 @@ def _skip_space(text: str, at: int) -> int:
 
 def _text(stream: IO[bytes], path: Path) -> str:
     data = stream.read()
-    check_utf8(_block(data, 1), path)
+    check_utf8(Block.of(data, 1), path)
     return data.decode()
 
 
@@ -316,10 +328,10 @@ def _lines_of(rows: list[Any], size: int) -> Iterator[Block]:
         lines.append(json.dumps(value))
         length += len(lines[-1])
         if length >= size:
-            yield _block("\n".join(lines).encode(), row, "row")
+            yield Block.of("\n".join(lines).encode(), row, "row")
             row, lines, length = row + len(lines), [], 0
     if lines:
-        yield _block("\n".join(lines).encode(), row, "row")
+        yield Block.of("\n".join(lines).encode(), row, "row")
 
 
 def _not_json(error: json.JSONDecodeError, path: Path) -> UnreadableFile:

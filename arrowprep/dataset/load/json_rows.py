@@ -18,6 +18,7 @@ from arrowprep.dataset.load import natural
 from arrowprep.dataset.load.sources import Block
 from arrowprep.errors import TypeConflict, UnreadableFile
 
+_DEEPEST = 60  # levels of nesting; Arrow files end at 64
 _KINDS = {
     type(None): "null",
     bool: "true or false",
@@ -121,7 +122,18 @@ def _column(
 ) -> pa.Array:
     try:
         kind = least if takes_any(least) else natural.wider(least, natural.type_of_all(values))
+        if is_deep(kind):
+            raise RecursionError
         return to_array(values, kind)
+    except RecursionError as error:
+        deep = (line for value, line in zip(values, lines, strict=True) if _is_deep_value(value))
+        line = next(deep, lines[0])
+        raise UnreadableFile(
+            f"{path}: {block.counted} {line}: column {name!r} is nested deeper than {_DEEPEST} levels, "
+            f"more than Arrow files take; to keep its JSON text, pass features with {name!r}: Json()",
+            path=path,
+            line=line,
+        ) from error
     except TypeConflict as error:
         before = "" if pat.is_null(least) else f"; rows before are {least}"
         raise TypeConflict(
@@ -133,6 +145,25 @@ def _column(
         ) from error
     except UnicodeEncodeError as error:
         raise _surrogate(values, lines, name, block, path) from error
+
+
+def is_deep(kind: pa.DataType, levels: int = _DEEPEST) -> bool:
+    """Whether a type is nested deeper than can be stored."""
+    if not pat.is_nested(kind):
+        return False
+    return levels == 0 or any(is_deep(kind.field(child).type, levels - 1) for child in range(kind.num_fields))
+
+
+def _is_deep_value(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, list | dict)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return any(isinstance(value, list | dict) for value in level)
 
 
 def takes_any(kind: pa.DataType) -> bool:

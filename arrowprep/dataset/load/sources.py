@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from arrowprep.errors import BadArgument, MissingFile, UnreadableFile
 
@@ -32,14 +33,24 @@ class Block:
 
     data: UTF-8; ends with a line end, except perhaps at the end of the file
     first_line: number of its first line, from 1
-    line_ends: how many it has
+    ends: places of its line ends in data
     counted: what the numbers count, for messages: "line", or "row" where lines mean nothing
     """
 
     data: bytes | memoryview
     first_line: int
-    line_ends: int
+    ends: NDArray[np.int64]
     counted: str = "line"
+
+    @classmethod
+    def of(cls, data: bytes, first_line: int, counted: str = "line") -> Block:
+        return cls(data, first_line, np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END), counted)
+
+    @property
+    def longest_line(self) -> int:
+        """In bytes."""
+        edges = np.concatenate(([-1], self.ends, [len(self.data)]))
+        return int(np.diff(edges).max())
 
 
 def _open_zstd(path: Path) -> Any:
@@ -99,7 +110,7 @@ def blocks(stream: IO[bytes], path: Path, size: int = BLOCK_BYTES) -> Iterator[B
         stop = filled if at_end else int(ends[-1]) + 1 if len(ends) else 0
         rest = space[stop:filled].tobytes()
         if stop:
-            yield Block(space[:stop].data, line, len(ends))
+            yield Block(space[:stop].data, line, ends)
             line += len(ends)
         elif at_end and line == 1:
             raise UnreadableFile(f"{path} is empty", path=path)

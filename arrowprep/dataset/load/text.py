@@ -31,7 +31,7 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
         size = options.get("block_bytes", BLOCK_BYTES)
         if sample_by == "document":
             document = b"".join(block.data for block in blocks(stream, path, size))
-            yield _table([_unix(Block(document, 1, document.count(b"\n")), path)])
+            yield _table([_unix(Block.of(document, 1), path)])
         elif sample_by == "line":
             for block in blocks(stream, path, size):
                 yield _lines(_unix(block, path), keep)

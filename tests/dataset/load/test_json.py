@@ -135,6 +135,25 @@ def test_digits_are_kept_beside_what_looks_like_a_date(jsonl, tmp_path: Path) ->
     assert rows(loaded) == [{"d": "2020-01-01", "n": Decimal(12345678901234567890123)}]
 
 
+@pytest.mark.parametrize("depth", [61, 70, 500, 5000, 200_000])
+def test_nesting_that_cannot_be_stored_is_named_by_line_and_kills_nothing(
+    jsonl, tmp_path: Path, depth: int
+) -> None:
+    path = jsonl('{"a": []}', '{"a": ' + "[" * depth + "]" * depth + "}")
+    with pytest.raises(
+        UnreadableFile, match=r"a\.jsonl: line 2.* nested (deeper than 60 levels.*Json\(\)|too deeply)"
+    ):
+        load(path, tmp_path / "cache")
+
+
+def test_nesting_up_to_what_can_be_stored_is_stored_and_deeper_as_json(jsonl, tmp_path: Path) -> None:
+    deep = {"a": eval("[" * 60 + "]" * 60)}
+    assert rows(load(jsonl(json.dumps(deep)), tmp_path / "cache")) == [deep]
+    deeper = jsonl('{"a": ' + "[" * 300 + "]" * 300 + "}")
+    [row] = rows(load(deeper, tmp_path / "cache", features=Features({"a": Json()})))
+    assert row["a"] == "[" * 300 + "]" * 300
+
+
 def test_a_repeated_key_counts_last_as_in_python(jsonl, tmp_path: Path) -> None:
     assert rows(load(jsonl('{"a": 1, "a": 2}'), tmp_path / "cache")) == [{"a": 2}]
 

@@ -77,6 +77,14 @@ def test_a_plain_arrow_file_is_mapped_where_it_lies(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("*.arrow"))
 
 
+def test_features_of_the_same_types_leave_a_file_where_it_lies(tmp_path: Path) -> None:
+    path = write_arrow(tmp_path / "a.arrow", pa.table({"label": [0, 1], "t": ["x", "y"]}))
+    features = Features({"label": ClassLabel(names=["no", "yes"]), "t": Value("string")})
+    loaded = load(path, tmp_path / "cache", features=features)
+    assert loaded.parts == (path,)
+    assert Features.from_arrow_schema(loaded.schema) == features
+
+
 def test_columns_of_a_mapped_file_are_chosen_without_copying(tmp_path: Path) -> None:
     path = write_arrow(tmp_path / "a.arrow", TABLE.drop_columns(["kind"]))
     loaded = load(path, tmp_path / "cache", columns=["deep"])
