@@ -69,7 +69,7 @@ def as_column(value: Any) -> Any:
     if hasattr(value, "__arrow_c_stream__"):  # a ChunkedArray has it too
         chunked = pa.chunked_array(value)
         return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # NumPy's and pandas' columns
         return value.tolist()
     if isinstance(value, Sequence) and not isinstance(value, (list, tuple)):
         return list(value)
