@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import pyarrow as pa
+
+from arrowprep.dataset.formats.base import cut
 
 
 class ArrowFormat:
@@ -22,3 +24,6 @@ class ArrowFormat:
 
     def batch(self, table: pa.Table, features: Mapping[str, Any]) -> pa.Table:
         return table
+
+    def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[pa.Table]:
+        return cut(self, table, features, size)

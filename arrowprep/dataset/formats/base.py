@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
@@ -25,4 +25,16 @@ class Format(Protocol):
         """One column, as `ds["name"][:]` returns it."""
 
     def batch(self, table: pa.Table, features: Mapping[str, Any]) -> Any:
-        """A table, as `ds[a:b]` and `ds.iter(batch_size)` return it."""
+        """A table, as `ds[a:b]` returns it."""
+
+    def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[Any]:
+        """A table cut into batches of `size` rows, the last one of what is left, as `ds.iter(size)` does it.
+
+        Each is what `batch` makes of these rows; converting many rows at once and cutting then is cheaper.
+        """
+
+
+def cut(shown: Format, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[Any]:
+    """Batches made one by one: the plain way to do `batches`."""
+    for start in range(0, table.num_rows, size):
+        yield shown.batch(table.slice(start, size), features)

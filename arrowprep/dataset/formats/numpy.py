@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -51,6 +51,28 @@ class NumpyFormat:
         names = table.column_names
         return {name: self.column(table.column(at), features.get(name)) for at, name in enumerate(names)}
 
+    def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[dict[str, Array]]:
+        cuts = {
+            name: self._cuts(table.column(at), features.get(name), size)
+            for at, name in enumerate(table.column_names)
+        }
+        for start in range(0, table.num_rows, size):
+            yield {name: cut(start) for name, cut in cuts.items()}
+
+    def _cuts(self, column: pa.ChunkedArray, feature: Any, size: int) -> Callable[[int], Array]:
+        """What makes the batch that begins at a row: from one array if a part of it is as it would be alone.
+
+        So it is where numbers stacked. Objects may be so for rows of another batch: a null, another length.
+        """
+        if column.type.id in _LISTS and column.num_chunks == 1 and not column.null_count:
+            values, offsets = self._elements(column.chunk(0), feature)
+            if values.dtype != object and _stacked(values, offsets) is None:
+                return lambda start: _rows_of(values, offsets[start : start + size + 1])
+        whole = self.column(column, feature)
+        if whole.dtype != object or column.type.id in _TEXT:
+            return lambda start: whole[start : start + size]
+        return lambda start: self.column(column.slice(start, size), feature)
+
     def _array(self, array: pa.Array, feature: Any) -> Array:
         """(n, ...) values of one Arrow array."""
         if type(feature) is Json and feature.decode:
@@ -89,21 +111,17 @@ class NumpyFormat:
         return _objects(_with_nones(list(stacked), array)) if array.null_count else stacked
 
     def _lists(self, array: pa.Array, feature: Any) -> Array:
-        if not len(array):
-            values = self._array(array.values.slice(0, 0), _inner(feature))
-            return values.reshape(0, 0, *values.shape[1:])
-        offsets: Array = array.offsets.to_numpy()
+        values, offsets = self._elements(array, feature)
+        if not array.null_count:
+            return _rows_of(values, offsets)
+        return _objects(_with_nones(_pieces(values, offsets), array))
+
+    def _elements(self, array: pa.Array, feature: Any) -> tuple[Array, Array]:
+        """What is in the n rows of a list array, one after the other, and n + 1 offsets into it."""
+        offsets: Array = array.offsets.to_numpy() if len(array) else np.zeros(1, "i4")
         start, stop = int(offsets[0]), int(offsets[-1])
         values = self._array(array.values.slice(start, stop - start), _inner(feature))
-        length = int(offsets[1]) - start
-        if (
-            not array.null_count
-            and stop - start == length * len(array)
-            and bool((offsets[1:] - offsets[:-1] == length).all())
-        ):
-            return values.reshape(len(array), length, *values.shape[1:])
-        bounds = (offsets - start).tolist()
-        return _objects(_with_nones([values[a:b] for a, b in pairwise(bounds)], array))
+        return values, offsets - start if start else offsets
 
     def _structs(self, array: pa.Array, feature: Any) -> Array:
         names = [field.name for field in array.type]
@@ -125,13 +143,14 @@ def _same(rule: _Rule, *kinds: str) -> dict[int, _Rule]:
     return {getattr(lib, f"Type_{kind}"): rule for kind in kinds if hasattr(lib, f"Type_{kind}")}
 
 
+_TEXTS = ["STRING", "LARGE_STRING", "BINARY", "LARGE_BINARY"]
+_LISTS = {lib.Type_LIST, lib.Type_LARGE_LIST}
+_TEXT = {getattr(lib, f"Type_{kind}") for kind in _TEXTS}
 _INTEGERS = [f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
 _RULES: dict[int, _Rule] = {
     **_same(NumpyFormat._numbers, *_INTEGERS, "HALF_FLOAT", "FLOAT", "DOUBLE", "BOOL"),
     **_same(NumpyFormat._times, "TIMESTAMP", "DURATION"),
-    **_same(
-        NumpyFormat._as_arrow_says, "DATE32", "DATE64", "STRING", "LARGE_STRING", "BINARY", "LARGE_BINARY"
-    ),
+    **_same(NumpyFormat._as_arrow_says, "DATE32", "DATE64", *_TEXTS),
     **_same(NumpyFormat._stored, "DICTIONARY", "STRING_VIEW", "BINARY_VIEW", "EXTENSION"),
     **_same(NumpyFormat._stored, "LIST_VIEW", "LARGE_LIST_VIEW"),
     **_same(NumpyFormat._fixed_lists, "FIXED_SIZE_LIST"),
@@ -156,6 +175,25 @@ def plain_layout(array: pa.Array) -> pa.Array:
 def _inner(feature: Any) -> Any:
     """The feature of what is in a list; None where nothing more is known."""
     return feature.feature if isinstance(feature, (List, LargeList)) else None
+
+
+def _rows_of(values: Array, offsets: Array) -> Array:
+    """Rows of lists: one array where they have one length, else objects that are views."""
+    stacked = _stacked(values, offsets)
+    return _objects(_pieces(values, offsets)) if stacked is None else stacked
+
+
+def _stacked(values: Array, offsets: Array) -> Array | None:
+    count = len(offsets) - 1
+    start, stop = int(offsets[0]), int(offsets[-1])
+    length = int(offsets[1]) - start if count else 0
+    if stop - start == length * count and bool((offsets[1:] - offsets[:-1] == length).all()):
+        return values[start:stop].reshape(count, length, *values.shape[1:])
+    return None
+
+
+def _pieces(values: Array, offsets: Array) -> list[Any]:
+    return [values[start:stop] for start, stop in pairwise(offsets.tolist())]
 
 
 def _with_nones(rows: list[Any], array: pa.Array) -> list[Any]:

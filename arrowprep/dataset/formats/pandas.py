@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.types as pat
 
 from arrowprep.dataset.feature_kinds import needs_decoding
+from arrowprep.dataset.formats.base import cut
 from arrowprep.dataset.formats.numpy import plain_layout
 from arrowprep.dataset.formats.python import to_list
 
@@ -52,6 +53,9 @@ class PandasFormat:
                 values = to_list(table.column(at), features[name])
                 frame[name] = self._pandas.Series(values, index=frame.index, dtype=object)
         return frame
+
+    def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[pd.DataFrame]:
+        return cut(self, table, features, size)
 
 
 def _is_foreign(kind: pa.DataType) -> bool:

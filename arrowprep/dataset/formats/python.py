@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -29,6 +29,11 @@ class PythonFormat:
     def batch(self, table: pa.Table, features: Mapping[str, Any]) -> dict[str, Any]:
         names = table.column_names
         return {name: to_list(table.column(at), features.get(name)) for at, name in enumerate(names)}
+
+    def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[dict[str, Any]]:
+        whole = self.batch(table, features)
+        for start in range(0, table.num_rows, size):
+            yield {name: values[start : start + size] for name, values in whole.items()}
 
 
 def to_list(column: pa.ChunkedArray | pa.Array, feature: Any) -> list[Any]:

@@ -142,6 +142,21 @@ class FormatContract:
                 row = self.as_row(shown.row(table.slice(at, 1), features))
                 assert rebuilt(kind, row["x"]) == expected[at], layout
 
+    @pytest.mark.parametrize("kind", COLUMNS)
+    def test_batches_are_what_each_would_be_alone(self, shown: Format, kind: str) -> None:
+        for layout, column in layouts(COLUMNS[kind]).items():
+            table = pa.table({"x": column, "n": pa.array(range(len(column)))})
+            features = Features.from_arrow_schema(table.schema)
+            for size in (1, 2, 5):
+                batches = list(shown.batches(table, features, size))
+                alone = [shown.batch(table.slice(at, size), features) for at in range(0, len(column), size)]
+                assert [self.as_rows(it) for it in batches] == [self.as_rows(it) for it in alone], layout
+                assert [self.kinds(it) for it in batches] == [self.kinds(it) for it in alone], layout
+
+    def kinds(self, batch: Any) -> Any:
+        """What else should agree between batches: dtypes, shapes."""
+        return type(batch)
+
     def test_a_table_without_columns_is_shown(self, shown: Format) -> None:
         assert len(shown.batch(pa.table({}), {})) == 0
 

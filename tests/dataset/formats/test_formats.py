@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -42,6 +43,20 @@ class TestNumpy(FormatContract):
 
     def test_json_is_what_was_written(self, shown: Format) -> None:
         assert self.json_rows(shown, True) == [{"a": [1, "x"]}, None, [1.5]]
+
+    def kinds(self, batch: Any) -> Any:
+        return {name: self.described(values) for name, values in batch.items()}
+
+    def described(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self.described(inner) for key, inner in value.items()}
+        if not isinstance(value, np.ndarray):
+            return type(value)
+        return (
+            value.dtype,
+            value.shape,
+            [self.described(it) for it in value] if value.dtype == object else None,
+        )
 
 
 class TestArrow(FormatContract):
