@@ -6,13 +6,12 @@ refuses, or whose numbers it would alter, is read row by row (`json_rows`).
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +19,10 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 import pyarrow.types as pat
 
-from arrowprep.dataset.load import json_rows, natural
+from arrowprep.dataset.load import json_document, json_rows, natural
 from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf8, opened
 from arrowprep.dataset.load.spec import ReadSpec
-from arrowprep.errors import ArrowprepWarning, BadArgument, TypeConflict, UnreadableFile
+from arrowprep.errors import ArrowprepWarning, TypeConflict
 
 OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
 _EXACT = 2.0**63  # a float beyond this may have been written as an integer
@@ -50,12 +49,12 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
 
 def _blocks(stream: IO[bytes], path: Path, field: str | None, size: int) -> Iterator[Block]:
     if field is not None:
-        return _lines_of(_field(stream, path, field), size)
+        return json_document.field(stream, path, field, size)
     start = stream.peek(256).lstrip()  # type: ignore[attr-defined]
     if start.startswith(b"["):
-        return _elements(stream, path, size)
+        return json_document.array(stream, path, size)
     if start.split(b"\n")[0].strip() == b"{":
-        raise _is_one_object(stream, path)
+        raise json_document.is_one_object(stream, path)
     return blocks(stream, path, size)
 
 
@@ -247,97 +246,3 @@ def _one_a_line(block: Block, table: pa.Table) -> bool:
     if table.num_rows == lines:
         return True
     return bool(table.num_rows == sum(1 for line in bytes(block.data).split(b"\n") if line.strip()))
-
-
-def _elements(stream: IO[bytes], path: Path, size: int) -> Iterator[Block]:
-    """The objects of one JSON array as blocks of lines. The text is held whole, its objects are not."""
-    text = _text(stream, path)
-    scan = json.JSONDecoder().raw_decode
-    at = text.index("[") + 1
-    row, lines, length = 1, [], 0
-    while (at := _skip_space(text, at)) < len(text) and text[at] != "]":
-        try:
-            _, stop = scan(text, at)
-        except json.JSONDecodeError as error:
-            raise _not_json(error, path) from error
-        # line ends between JSON tokens are only space, and none is inside a string
-        lines.append(text[at:stop].replace("\n", " ").replace("\r", " "))
-        length += stop - at
-        if length >= size:
-            yield Block.of("\n".join(lines).encode(), row, "row")
-            row, lines, length = row + len(lines), [], 0
-        at = _skip_space(text, stop)
-        if text[at : at + 1] == ",":
-            at += 1
-        elif text[at : at + 1] != "]":
-            raise _not_json(json.JSONDecodeError("Expecting ',' or ']'", text, at), path)
-    if text[at:].strip() != "]":
-        raise _not_json(
-            json.JSONDecodeError("Expecting one array and no more", text, min(at + 1, len(text))), path
-        )
-    if lines:
-        yield Block.of("\n".join(lines).encode(), row, "row")
-    elif row == 1:
-        raise UnreadableFile(f"{path} is empty: its array holds no rows", path=path)
-
-
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
-
-
-def _text(stream: IO[bytes], path: Path) -> str:
-    data = stream.read()
-    check_utf8(Block.of(data, 1), path)
-    return data.decode()
-
-
-def _field(stream: IO[bytes], path: Path, field: str) -> list[Any]:
-    """The list of rows that a JSON object holds under a name."""
-    try:
-        document = json.loads(_text(stream, path))
-    except json.JSONDecodeError as error:
-        raise _not_json(error, path) from error
-    fields = document if isinstance(document, dict) else {}
-    lists = {name: value for name, value in fields.items() if isinstance(value, list)}
-    if field not in lists:
-        known = ", ".join(map(repr, lists)) or "none"
-        raise BadArgument(f"{path} has no list named field={field!r}; its lists are {known}", field=field)
-    return lists[field]
-
-
-def _is_one_object(stream: IO[bytes], path: Path) -> UnreadableFile:
-    try:
-        lists = [name for name, value in json.loads(_text(stream, path)).items() if isinstance(value, list)]
-    except json.JSONDecodeError as error:
-        return _not_json(error, path)
-    which = (
-        f"its lists are {', '.join(map(repr, lists))}: choose one with field="
-        if lists
-        else "it holds no list"
-    )
-    return UnreadableFile(
-        f"{path} is one JSON object over several lines, not rows; {which}", path=path, line=1
-    )
-
-
-def _lines_of(rows: list[Any], size: int) -> Iterator[Block]:
-    row, lines, length = 1, [], 0
-    for value in rows:
-        lines.append(json.dumps(value))
-        length += len(lines[-1])
-        if length >= size:
-            yield Block.of("\n".join(lines).encode(), row, "row")
-            row, lines, length = row + len(lines), [], 0
-    if lines:
-        yield Block.of("\n".join(lines).encode(), row, "row")
-
-
-def _not_json(error: json.JSONDecodeError, path: Path) -> UnreadableFile:
-    return UnreadableFile(
-        f"{path}: line {error.lineno} is not JSON: {error.msg} at column {error.colno}",
-        path=path,
-        line=error.lineno,
-        column=error.colno,
-    )
