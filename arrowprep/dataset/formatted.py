@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -82,6 +82,14 @@ class FormatSpec:
         if not self.output_all_columns:
             return self.format.batch(table, features)
         return self._mixed(table, features, "batch")
+
+    def batches(self, table: pa.Table, features: Features, batch_size: int) -> Iterator[Any]:
+        """A table cut into batches, the last one perhaps shorter, each as `batch` gives it."""
+        if self.transform is None and not self.output_all_columns:
+            yield from self.format.batches(table, features, batch_size)
+            return
+        for start in range(0, table.num_rows, batch_size):
+            yield self.batch(table.slice(start, batch_size), features)
 
     def column(self, name: str, column: pa.ChunkedArray, features: Features) -> Any:
         """One column, as `ds[name][:]` returns it."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from arrowprep.dataset.dataset import Dataset
 
 _ROWS_AT_ONCE = 1000
+_BLOCK_ROWS = 10_000  # read together and cut into batches
 
 
 class Looks(Held):
@@ -113,9 +114,10 @@ class Looks(Held):
         if batch_size < 1:
             raise BadArgument(f"batch_size must be at least 1, not {batch_size}", batch_size=batch_size)
         stop = len(self) - len(self) % batch_size if drop_last_batch else len(self)
-        for start in range(0, stop, batch_size):
-            table = self._read(Span(start, min(start + batch_size, stop)))
-            yield self._format.batch(table, self._view.features)
+        block = batch_size * max(1, _BLOCK_ROWS // batch_size)
+        for start in range(0, stop, block):
+            table = self._read(Span(start, min(start + block, stop)))
+            yield from self._format.batches(table, self._view.features, batch_size)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.data.__arrow_c_stream__(requested_schema)
