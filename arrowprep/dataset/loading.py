@@ -13,6 +13,7 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.load import discover
 from arrowprep.dataset.load.convert import convert
 from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
+from arrowprep.dataset.load.remote import localized
 from arrowprep.dataset.load.split_expressions import rows_of_expression
 from arrowprep.dataset.splits import DatasetDict
 from arrowprep.dataset.storage.backing import Files
@@ -60,7 +61,7 @@ def load_local(
 
     path: a file, a list, a glob, a folder (splits from file and folder names), or {split: files}.
         JSON Lines, JSON, CSV, TSV, Parquet, Arrow and text, also compressed (.gz .bz2 .xz .zst);
-        a folder of `save_to_disk` too
+        a folder of `save_to_disk` too; URLs go through fsspec, with `storage_options=`
     split: one of the splits, or an expression: "train[:10%]", "train[100:200]", "train+test"
     features: the types of all columns; otherwise they are decided from the whole data
     columns: the only ones to load
@@ -73,6 +74,7 @@ def load_local(
     their content. Raises FileError, with file and line, for what cannot be read.
     """
     folder = Path(cache_dir or config.settings().cache_dir).expanduser()
+    path = localized(path, folder, **(reader_options.pop("storage_options", None) or {}))
     if discover.kind(path) == "hf_disk":
         assert isinstance(path, str | os.PathLike)
         return _picked(_saved(Path(path), keep_in_memory), split)
