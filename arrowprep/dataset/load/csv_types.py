@@ -6,6 +6,7 @@ A number is what is spelled as one and can be spelled again the same way: "007",
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection
 from pathlib import Path
@@ -20,7 +21,6 @@ from arrowprep.errors import ArrowprepWarning
 _TRUE, _FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
 _FRACTION = r"^[+-]?(0|[1-9]\d*)?\.\d*([eE][+-]?\d+)?$|^[+-]?(0|[1-9]\d*)[eE][+-]?\d+$|^-?(0|[1-9]\d*)$"
 _INTEGER = r"^-?(0|[1-9]\d*)$"
-_NUMERIC = tuple("+-.0123456789")
 _LOOK_AT = 1000  # rows of numbers after which a word is a surprise
 
 
@@ -34,7 +34,7 @@ def narrowed(column: pa.Array) -> pa.Array:
     if first is None:
         return pa.nulls(len(column))
     found = None
-    if first[:1] in _NUMERIC:  # or else no attempt is worth its time
+    if re.match(_FRACTION, first):  # a cast that fails tries all values, and fails slowly
         trimmed = pc.utf8_trim_whitespace(column)
         found = _as_integers(trimmed)
         found = _as_floats(trimmed) if found is None else found
