@@ -33,8 +33,17 @@ assert unicodedata2.unidata_version == "16.0.0", unicodedata2.unidata_version
 
 NORMALIZATION = (9, 0)  # the normalization forms, combining classes and marks
 CATEGORIES = (8, 0)  # punctuation and control characters of the BERT family
-# category in those versions, where 14.0 says otherwise
-CATEGORY_THEN = {0x1CF2: "Mc", 0x1CF3: "Mc", 0x111C9: "Po", 0x166D: "Po"}
+# categories that differ from those of 14.0: up to which version, and what they were
+CATEGORY_UNTIL = {
+    0x166D: ((11, 0), "Po"),
+    0x1734: ((13, 0), "Mn"),
+    0x1885: ((8, 0), "Lo"),
+    0x1886: ((8, 0), "Lo"),
+    0x1CF2: ((11, 0), "Mc"),
+    0x1CF3: ((11, 0), "Mc"),
+    0xA9BD: ((10, 0), "Mc"),
+    0x111C9: ((10, 0), "Po"),
+}
 
 OLDEST_PYTHON = (13, 0)  # what str.lower() of Python 3.10 knows
 
@@ -79,7 +88,8 @@ def category(code: int, version: tuple[int, int]) -> str:
     """The general category as that version had it; Cn where it had no such character."""
     if AGE(code) > version:
         return "Cn"
-    return CATEGORY_THEN.get(code) or unicodedata.category(chr(code))
+    until, before = CATEGORY_UNTIL.get(code, ((0, 0), ""))
+    return before if version <= until else unicodedata.category(chr(code))
 
 
 def ranges(codes: Iterable[int]) -> str:

@@ -63,17 +63,22 @@ def choose_engine(pipeline: Pipeline, *, wanted: str | None = None, cache_bytes:
     """The engine that the settings ask for.
 
     wanted: "auto", "reference" or "native"; None asks the settings
-    cache_bytes: limit of the reference engine's word cache; None is the usual one
+    cache_bytes: limit of the engine's cache of known pieces; None is the usual one
 
-    Raises TokenizerError when "native" is asked for and is not there.
+    "auto" takes the native kernel for what it knows. Raises TokenizerError when
+    "native" is asked for and cannot run the pipeline.
     """
+    from arrowprep.tokenize.native import compile_pipeline
     from arrowprep.tokenize.reference import CACHE_BYTES, ReferenceEngine
 
     wanted = wanted or settings().engine
-    if wanted == "native":
-        raise TokenizerError(
-            "the native engine is not built; use ARROWPREP_ENGINE=auto or configure(engine='reference')",
-            engine=wanted,
-        )
-    why = "the settings ask for it" if wanted == "reference" else "the native kernel is not built"
+    why = "the settings ask for it"
+    if wanted != "reference":
+        native, why = compile_pipeline(pipeline, cache_bytes)
+        if native is not None:
+            return Choice(native, why)
+        if wanted == "native":
+            raise TokenizerError(
+                f"{why}; use ARROWPREP_ENGINE=auto or configure(engine='reference')", engine=wanted
+            )
     return Choice(ReferenceEngine(pipeline, CACHE_BYTES if cache_bytes is None else cache_bytes), why)

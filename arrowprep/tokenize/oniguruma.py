@@ -140,12 +140,16 @@ def as_unicode_16(text: str) -> str:
 
 # ---------------------------------------------------------------------- syntax
 
+# Oniguruma's word characters: ² ³ ¹ ¼ ½ ¾ are some, other numbers that are no digits are not
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\xb2\xb3\xb9\xbc-\xbe"
 # escapes that mean something else to `regex`: outside of a class, and inside
 _ESCAPES = {
     "h": ("[0-9a-fA-F]", "0-9a-fA-F"),
     "H": ("[^0-9a-fA-F]", "[^0-9a-fA-F]"),
-    "w": (r"[\p{L}\p{M}\p{N}\p{Pc}]", r"\p{L}\p{M}\p{N}\p{Pc}"),
-    "W": (r"[^\p{L}\p{M}\p{N}\p{Pc}]", r"[^\p{L}\p{M}\p{N}\p{Pc}]"),
+    "w": (f"[{_WORD}]", _WORD),
+    "W": (f"[^{_WORD}]", f"[^{_WORD}]"),
+    "b": (f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))", r"\b"),
+    "B": (f"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))", r"\B"),
     "Z": (r"(?=\n?\Z)", "Z"),
     "z": (r"\Z", "z"),
     "e": (r"\x1b", r"\x1b"),
@@ -176,6 +180,8 @@ def translate(source: str) -> str:
             out.append(_ESCAPES[token[1:]][depth > 0])
         elif token.startswith(("\\x{", "\\u{")):
             out.append(f"\\U{int(token[3:-1], 16):08X}")
+        elif token == "[:punct:]":
+            out.append(r"\p{P}\p{S}")
         elif depth and token in ("--", "||", "~~"):
             out.append("".join(f"\\{c}" for c in token))
         else:

@@ -47,6 +47,15 @@ class Pipeline:
         return Matcher.build(self.added, normalized=True, normalize=normalize)
 
     @cached_property
+    def added_texts(self) -> dict[int, str]:
+        """What the ids of added tokens stand for: normalized where they are looked for in normalized text."""
+        normalize = self.normalizer.normalize_str if self.normalizer else str
+        return {
+            id: normalize(token.content) if token.normalized else token.content
+            for id, token in self.added.tokens.items()
+        }
+
+    @cached_property
     def leaves(self) -> tuple[PreTokenizer, ...]:
         """The pre-tokenizers, in order."""
         return self.pre_tokenizer.leaves if self.pre_tokenizer else ()
@@ -56,8 +65,8 @@ class Pipeline:
         return self.model.token_to_id(token) if id is None else id
 
     def id_to_token(self, id: int) -> str | None:
-        token = self.added.tokens.get(id)
-        return self.model.id_to_token(id) if token is None else token.content
+        token = self.added_texts.get(id)
+        return self.model.id_to_token(id) if token is None else token
 
     def num_special_tokens(self, is_pair: bool) -> int:
         return self.post_processor.num_special_tokens_to_add(is_pair) if self.post_processor else 0

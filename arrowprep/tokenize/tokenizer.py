@@ -232,9 +232,12 @@ class Tokenizer:
         return self.model.token_to_id(token) if id is None else id
 
     def id_to_token(self, id: int) -> str | None:
-        """The token of an id; None where it is unknown."""
-        token = self._added.tokens.get(check_id(id))
-        return self.model.id_to_token(id) if token is None else token.content
+        """The token of an id; None where it is unknown.
+
+        An added token that is looked for in normalized text is shown normalized.
+        """
+        token: str | None = self._engine.pipeline.id_to_token(check_id(id))
+        return token
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Tokens and their ids."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def read_tokenizer(source: str | bytes | Path) -> TokenizerFile:
     name = str(source) if isinstance(source, Path) else "the tokenizer"
     data = _read_file(source) if isinstance(source, Path) else source
     try:
-        content = json.loads(data)
+        content = json.loads(data, parse_float=read_number)
     except UnicodeDecodeError as error:
         raise BadTokenizerFile(f"{name} is not UTF-8: byte {error.start}", path=name) from error
     except (json.JSONDecodeError, RecursionError) as error:
@@ -60,6 +61,32 @@ def read_tokenizer(source: str | bytes | Path) -> TokenizerFile:
     if not isinstance(content, dict) or "model" not in content:
         raise BadTokenizerFile(f"{name} is no tokenizer.json: it has no model", path=name, place="model")
     return _read(content)
+
+
+_NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
+
+
+def read_number(text: str) -> float:
+    """A number as the reference reads it: all digits as one integer, then the power of ten.
+
+    That rounds twice, so the last bit can differ from float(text). It is the value
+    that scores are compared by and written with.
+
+    >>> read_number("-3.3334579467773438")
+    -3.333457946777344
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return float(text)
+    sign, whole, fraction, exponent = match.groups("")
+    digits, power = whole + fraction, int(exponent or 0) - len(fraction)
+    # digits beyond 64 bits are passed over
+    while int(digits) >= 1 << 64:
+        digits, power = digits[:-1], power + 1
+    if abs(power) > 308:
+        return float(text)
+    value = int(digits) * 10.0**power if power >= 0 else int(digits) / 10.0**-power
+    return -value if sign else value
 
 
 def _read_file(path: Path) -> bytes:

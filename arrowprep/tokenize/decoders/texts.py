@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from arrowprep.errors import BadArgument
+from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.decoders.base import Decoder
 from arrowprep.tokenize.oniguruma import Pattern
@@ -104,7 +104,10 @@ class Fuse(Decoder):
 
 
 class Strip(Decoder):
-    """Takes up to `left` and `right` times a character off the ends of each token."""
+    """Takes up to `left` and `right` times a character off the ends of each token.
+
+    Raises TokenizerError for a token with too few characters to take off both ends.
+    """
 
     kind = "Strip"
 
@@ -130,7 +133,10 @@ class Strip(Decoder):
 
     def _stripped(self, token: str) -> str:
         start = min(self.left, len(token) - len(token.lstrip(self.content)))
-        stop = len(token) - min(self.right, len(token) - len(token.rstrip(self.content)))
+        trailing = len(token) - len(token.rstrip(self.content))
+        stop = len(token) - min(self.right, trailing)
+        if start > stop or trailing == len(token) < self.right:
+            raise TokenizerError(f"token {token!r} is shorter than what is stripped off it", token=token)
         return token[start:stop]
 
 

@@ -53,7 +53,8 @@ class PreTokenizer(Component):
         """The pieces of a piece."""
         prepared = self.prepare(piece)
         spans = self.spans(prepared.text)
-        return [self.finish(prepared.slice(start, stop)) for start, stop in spans if start < stop]
+        pieces = [self.finish(prepared.slice(start, stop)) for start, stop in spans if start < stop]
+        return [piece for piece in pieces if piece.text]
 
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, Span]]:
         """Each piece with its span of the text."""
@@ -62,10 +63,10 @@ class PreTokenizer(Component):
 
 
 def cut_all(leaves: Iterable[PreTokenizer], pieces: list[Aligned]) -> list[Aligned]:
-    """The pieces cut by one pre-tokenizer after the other."""
+    """The pieces cut by one pre-tokenizer after the other; where none cuts, an empty piece stays."""
     for leaf in leaves:
         pieces = [smaller for piece in pieces for smaller in leaf.cut(piece)]
-    return [piece for piece in pieces if piece.text]
+    return pieces
 
 
 class Sequence(PreTokenizer):

@@ -114,5 +114,8 @@ class RobertaProcessing(BertProcessing):
             encoding.type_ids = [0] * len(encoding)
         if not add_special_tokens:
             return encodings
+        for encoding in encodings:
+            for part in encoding.overflowing:
+                part.type_ids = [0] * len(part)
         firsts = (self.cls, self.sep)
         return [framed(e, i, firsts[i], self.sep, 0) for i, e in enumerate(encodings)]

@@ -1,0 +1,327 @@
+"""The kernel beside the reference engine: the same ids, places and words for every text it takes."""
+
+from __future__ import annotations
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arrowprep.config import configured
+from arrowprep.errors import NotText, TokenizerError
+from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from arrowprep.tokenize.engine import Engine, choose_engine
+from arrowprep.tokenize.native import GRAMMARS, NativeEngine, compile_pipeline
+from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.patterns import Regex
+from arrowprep.tokenize.reference import ReferenceEngine
+from tests.tokenize.build import byte_bpe, byte_tokenizer, split_tokenizer
+from tests.tokenize.engine_contract import EngineContract, rows
+
+library = load()
+pytestmark = pytest.mark.skipif(isinstance(library, str), reason=str(library))
+
+PATTERNS = list(GRAMMARS)
+# what the grammars look at, letter by letter
+ALPHABET = [
+    *"aAsStTrRevEmMlLdD'' \t\n\r19!/-_\0<>",
+    *(
+        "  ",
+        "\r\n",
+        "'ſ",
+        "'ll",
+        "é",
+        "É",
+        "ß",
+        "中",
+        "あ",
+        "ʰ",
+        "ǅ",
+        "Ω",
+        "١",
+        "²",
+        "\u3000",
+        "\u0085",
+        "\u00a0",
+    ),
+    *(
+        "\u2028",
+        "ſ",
+        "—",
+        "’",
+        "😀",
+        "\u0301",
+        "\u0323",
+        "\u1161",
+        "\u11a8",
+        "가",
+        "\u200b",
+        "\u200d",
+        "\U0010ffff",
+    ),
+    *("hello", " world", "<s>", "</s>", "x" * 20, " " * 9, "\u0958", "\u212b"),
+]
+TEXT = st.one_of(
+    st.lists(st.sampled_from(ALPHABET), max_size=60).map("".join),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=90),
+)
+
+
+def engines(tok: Tokenizer, cache_bytes: int | None = None) -> tuple[NativeEngine, ReferenceEngine]:
+    """The kernel and the reference engine over the same pipeline."""
+    pipeline = tok._engine.pipeline
+    native, why = compile_pipeline(pipeline, cache_bytes)
+    assert native is not None, why
+    return native, ReferenceEngine(pipeline)
+
+
+def check(native: NativeEngine, reference: ReferenceEngine, texts: pa.Array) -> None:
+    expected = rows(reference.encode(texts, offsets=True, words=True))
+    assert rows(native.encode(texts, offsets=True, words=True)) == expected
+    assert native.encode(texts).ids.to_pylist() == [ids for ids, *_ in expected]
+
+
+class TestNative(EngineContract):
+    @pytest.fixture
+    def engine(self) -> Engine:
+        return engines(byte_tokenizer())[0]
+
+
+class TestNativeWithoutCache(EngineContract):
+    @pytest.fixture
+    def engine(self) -> Engine:
+        return engines(byte_tokenizer(), cache_bytes=0)[0]
+
+
+class TestNativeWithTinyCache(EngineContract):
+    @pytest.fixture
+    def engine(self) -> Engine:
+        return engines(byte_tokenizer(), cache_bytes=2000)[0]
+
+
+BY_PATTERN = {} if isinstance(library, str) else {p: engines(split_tokenizer(Regex(p))) for p in PATTERNS}
+
+
+@pytest.mark.parametrize("number", range(len(PATTERNS)))
+@given(texts=st.lists(TEXT, max_size=4))
+@settings(max_examples=150, deadline=None)
+def test_every_grammar_cuts_as_its_pattern_does(number: int, texts: list[str]) -> None:
+    check(*BY_PATTERN[PATTERNS[number]], pa.array(texts, pa.string()))
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
+def test_every_character_is_in_the_class_that_the_pattern_sees(pattern: str) -> None:
+    native, reference = BY_PATTERN[pattern]
+    source = random.Random(0)
+    codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    # all below U+3400, and of the rest those where something begins or ends
+    chosen = [code for code in codes if code < 0x3400 or source.random() < 0.02]
+    texts = [f"a{c} {c}{c}1{c}'s{c}.{c}\n{c} {c}" for c in map(chr, chosen)]
+    column = pa.array(texts)
+    found = native.encode(column, words=True)
+    expected = reference.encode(column, words=True)
+    assert found.ids == expected.ids
+    assert found.words == expected.words
+
+
+@given(texts=st.lists(TEXT, max_size=4))
+@settings(max_examples=150, deadline=None)
+def test_text_is_normalized_as_the_reference_does(texts: list[str]) -> None:
+    check(*NFC, pa.array(texts, pa.string()))
+
+
+NFC = (None, None) if isinstance(library, str) else engines(byte_tokenizer(normalizer=normalizers.NFC()))
+
+
+def test_every_character_is_normalized_as_the_reference_does() -> None:
+    codes = [code for code in range(0x30000) if not 0xD800 <= code < 0xE000]
+    starts = range(0, len(codes), 512)
+    texts = ["".join(f"{chr(c)}\u0338{chr(c)}\u0301 " for c in codes[at : at + 512]) for at in starts]
+    native, reference = NFC
+    assert native.encode(pa.array(texts)).ids == reference.encode(pa.array(texts)).ids
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn) -> models.BPE:
+    """Merges in any order, of tokens that may come later, some of them twice, ids in no order."""
+    known = [*"abc", "Ġ"]
+    merges: list[str] = []
+    for _ in range(draw(st.integers(0, 12))):
+        left, right = draw(st.sampled_from(known)), draw(st.sampled_from(known))
+        merges.append(f"{left} {right}")
+        known.append(left + right)
+    merges = draw(st.permutations(merges + merges[: draw(st.integers(0, 2))]))
+    shuffled = draw(st.permutations(sorted({*pre_tokenizers.ByteLevel.alphabet(), *known})))
+    pairs = [tuple(merge.split(" ")) for merge in merges]
+    ignore = draw(st.booleans())
+    return models.BPE({token: i for i, token in enumerate(shuffled)}, pairs, ignore_merges=ignore)
+
+
+@given(model=vocabularies(), texts=st.lists(st.text("abc ", max_size=80), max_size=5))
+@settings(deadline=None)
+def test_any_vocabulary_merges_lowest_rank_first(model: models.BPE, texts: list[str]) -> None:
+    tok = Tokenizer(model)
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    check(*engines(tok), pa.array(texts, pa.string()))
+
+
+@st.composite
+def added_tokens(draw: st.DrawFn) -> list[AddedToken]:
+    flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    contents = st.text("<a>é \u0338", min_size=1, max_size=3)
+    chosen = draw(st.lists(contents, max_size=5, unique=True))
+    return [AddedToken(c, **{flag: draw(st.booleans()) for flag in flags}) for c in chosen]
+
+
+@given(
+    tokens=added_tokens(),
+    texts=st.lists(st.text("<a>éx \n\u0338\u3000", max_size=14), max_size=6),
+    nfc=st.booleans(),
+    as_text=st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+def test_added_tokens_are_found_with_all_their_flags(
+    tokens: list[AddedToken], texts: list[str], nfc: bool, as_text: bool
+) -> None:
+    tok = byte_tokenizer(normalizer=normalizers.NFC() if nfc else None, special=())
+    tok.add_tokens(tokens)
+    tok.encode_special_tokens = as_text
+    pipeline = tok._engine.pipeline
+    native, why = compile_pipeline(pipeline)
+    if native is None:
+        assert "white space" in why
+        return
+    check(native, ReferenceEngine(pipeline), pa.array(texts, pa.string()))
+
+
+@given(st.lists(st.one_of(st.none(), TEXT), max_size=30), st.integers(0, 30), st.integers(0, 30))
+@settings(deadline=None)
+def test_any_slice_of_any_column_is_read(texts: list[str | None], start: int, length: int) -> None:
+    native, reference = BY_PATTERN[PATTERNS[0]]
+    for type in (pa.string(), pa.large_string()):
+        check(native, reference, pa.array(texts, type).slice(start, length))
+
+
+def test_what_lies_under_a_null_is_not_read() -> None:
+    offsets, data = (
+        pa.py_buffer(pa.array([0, 2, 4, 6], pa.int32()).buffers()[1]),
+        pa.py_buffer(b"ab\xff\xffcd"),
+    )
+    texts = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\x05"), offsets, data])
+    assert engines(byte_tokenizer())[0].encode(texts).ids.to_pylist()[1] is None
+
+
+def column_of(offsets: list[int], data: bytes) -> pa.Array:
+    buffers = [None, pa.array(offsets, pa.int32()).buffers()[1], pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+
+
+@pytest.mark.parametrize(
+    "bad", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"a\x80"]
+)
+def test_bytes_that_are_no_text_are_refused_with_their_row(bad: bytes) -> None:
+    texts = column_of([0, 2, 2 + len(bad), 2 + len(bad)], b"ok" + bad)
+    with pytest.raises(NotText, match="row 1: the text is not UTF-8"):
+        engines(byte_tokenizer())[0].encode(texts)
+
+
+@pytest.mark.parametrize("offsets", [[0, 5], [2, 1], [-1, 2]])
+def test_offsets_that_lead_out_of_the_data_are_refused(offsets: list[int]) -> None:
+    with pytest.raises(NotText, match="row 0: the offsets"):
+        engines(byte_tokenizer())[0].encode(column_of(offsets, b"text"))
+
+
+def words(seed: int, count: int) -> str:
+    source = random.Random(seed)
+    return " ".join(
+        source.choice(["hello", "world", "héllo", "1234", "x'll", "\n\n", "猫猫"]) for _ in range(count)
+    )
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 16])
+def test_any_number_of_threads_gives_the_same(number: int) -> None:
+    native, reference = BY_PATTERN[PATTERNS[1]]
+    texts = pa.array([None if i % 50 == 7 else words(i, i % 300) for i in range(1200)])
+    with configured(threads=number):
+        check(native, reference, texts)
+
+
+def test_python_threads_share_an_engine() -> None:
+    native, reference = BY_PATTERN[PATTERNS[2]]
+    texts = [pa.array([words(100 * i + j, 200) for j in range(20)]) for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda column: native.encode(column).ids, texts * 3))
+    assert found == [reference.encode(column).ids for column in texts] * 3
+
+
+def test_hundred_thousand_tiny_texts_are_no_trouble() -> None:
+    native, reference = BY_PATTERN[PATTERNS[0]]
+    texts = pa.array([("", "a", " b", "12", "é'll")[i % 5] for i in range(100_000)])
+    start = time.process_time()
+    found = native.encode(texts).ids
+    assert time.process_time() - start < 2
+    assert found == reference.encode(texts).ids
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "ab", " ", "\n", " \n", "1", "!", "'s", "中", "A", "aA", "é", "\u0301", "👩‍"]
+)
+@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
+def test_time_grows_with_the_text_alone(pattern: str, unit: str) -> None:
+    native = BY_PATTERN[pattern][0]
+
+    def seconds(size: int) -> float:
+        text = pa.array([unit * (size // len(unit.encode()))])
+        start = time.process_time()
+        native.encode(text)
+        return time.process_time() - start
+
+    seconds(1 << 12)
+    # quadratic would be 64 times the time, and minutes
+    assert seconds(1 << 20) < 40 * max(seconds(1 << 17), 0.002)
+
+
+def test_pipelines_that_the_kernel_does_not_know_say_why() -> None:
+    def why(**changes: Any) -> str:
+        tok = byte_tokenizer()
+        for name, part in changes.items():
+            setattr(tok, name, part)
+        assert tok.engine.engine.name == "reference"
+        return tok.engine.why
+
+    assert "NFKC" in why(normalizer=normalizers.NFKC())
+    assert "not byte-level" in why(pre_tokenizer=None)
+    assert "space before" in why(pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True))
+    assert "at random" in why(model=byte_bpe(dropout=0.1))
+    assert "suffix" in why(model=byte_bpe(end_of_word_suffix="h"))
+    assert "byte 0x00" in why(model=models.BPE({"a": 0}, []))
+    assert "pattern" in split_tokenizer(Regex(r"\w+")).engine.why
+
+
+def test_the_kernel_runs_what_it_knows_unless_the_settings_say_otherwise() -> None:
+    assert "native engine: the kernel knows this pipeline" in repr(byte_tokenizer())
+    with configured(engine="reference"):
+        assert "reference engine: the settings ask for it" in repr(byte_tokenizer())
+
+
+def test_asking_for_the_kernel_where_it_cannot_run_is_an_error() -> None:
+    pipeline = byte_tokenizer(prefix=True)._engine.pipeline
+    with pytest.raises(TokenizerError, match="space before"):
+        choose_engine(pipeline, wanted="native")
+
+
+def test_models_are_compiled_once_for_all_settings() -> None:
+    tok = byte_tokenizer()
+    first = tok._engine
+    tok.enable_padding()
+    assert tok._engine is not first
+    start = time.process_time()
+    for length in range(1, 200):
+        tok.enable_truncation(length)
+        assert tok._engine.name == "native"
+    assert time.process_time() - start < 1
