@@ -31,7 +31,7 @@ test: $(DEV)/.installed
 	$(DEV)/bin/python -m pytest -q $(PYTEST_OPTIONS)
 
 quick: $(PLAIN)/.installed
-	$(PLAIN)/bin/python -m pytest -q --ignore=tests/differential $(PYTEST_OPTIONS)
+	$(PLAIN)/bin/python -m pytest -q --ignore=tests/differential --ignore=tests/cli --deselect=tests/test_project_examples.py $(PYTEST_OPTIONS)
 
 conformance: $(DEV)/.installed
 	$(DEV)/bin/python -m pytest -q -s --no-header tests/conformance -m conformance $(PYTEST_OPTIONS)
