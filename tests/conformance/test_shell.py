@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import os
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arrowprep import load_tokenizer
+from arrowprep import PreTrainedTokenizer, load_tokenizer
 from arrowprep.errors import ArrowprepWarning, UnsupportedComponent
 from arrowprep.tokenize.added_tokens import AddedToken
 
@@ -42,15 +43,18 @@ def golden(request: pytest.FixtureRequest, records: list[dict[str, Any]]) -> Gol
 
 
 class Golden:
-    """The records of one tokenizer, and the tokenizer."""
+    """The records of one tokenizer, and the tokenizer: as loaded, and with the pad token of the records."""
 
     def __init__(self, name: str, folder: Path, records: list[dict[str, Any]]) -> None:
-        self.name, self.folder = name, folder
         self.texts = records[0]["texts"]
         self.records = [record for record in records if record.get("n") == name]
-        self.tokenizer = load_tokenizer(folder)
+        self.pristine = load_tokenizer(folder)
+        self.tokenizer = self.fresh()
         if pad := self.one("attrs")["set_pad"]:
             self.tokenizer.pad_token = pad
+
+    def fresh(self) -> PreTrainedTokenizer:
+        return copy.deepcopy(self.pristine)
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [record for record in self.records if record["k"] == kind]
@@ -61,7 +65,7 @@ class Golden:
 
 
 def test_attributes(golden: Golden) -> None:
-    tokenizer = load_tokenizer(golden.folder)
+    tokenizer = golden.fresh()
     expected = golden.one("attrs")
     computed = {
         "len": len(tokenizer),
@@ -181,13 +185,13 @@ def test_padding_with_the_given_pad_token(golden: Golden) -> None:
     record = golden.one("nopad")
     if "err" in record:
         with pytest.raises(ValueError, match="pad_token"):
-            load_tokenizer(golden.folder)(golden.texts[:2], padding=True)
+            golden.fresh()(golden.texts[:2], padding=True)
     else:
-        assert shown(load_tokenizer(golden.folder)(golden.texts[:2], padding=True)) == record["out"]
+        assert shown(golden.fresh()(golden.texts[:2], padding=True)) == record["out"]
 
 
 def test_adding_and_saving(golden: Golden, tmp_path: Path) -> None:
-    tokenizer = load_tokenizer(golden.folder)
+    tokenizer = golden.fresh()
     before = len(tokenizer)
     for record in golden.of("add"):
         args = [unshown(arg) for arg in record["args"]]
