@@ -204,7 +204,7 @@ class TestTheObject:
     def test_its_repr_says_what_it_is(self, tok: PreTrainedTokenizer) -> None:
         said = repr(tok)
         assert said.startswith("PreTrainedTokenizer(")
-        for part in ("vocab_size=268", "model_max_length=32", "'pad_token': '<pad>'", "reference engine"):
+        for part in ("vocab_size=268", "model_max_length=32", "'pad_token': '<pad>'", " engine: "):
             assert part in said
 
     def test_it_is_true_and_has_a_length(self, tok: PreTrainedTokenizer) -> None:
