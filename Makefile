@@ -4,12 +4,13 @@
 #   make test         all tests
 #   make quick        the tests that need no other library
 #   make conformance  compare with golden data; ARROWPREP_CONFORMANCE names its folder
+#   make native       build the kernel into the source tree (cargo)
 #   make lint         ruff and mypy
 #   make bench        speed beside the libraries that arrowprep replaces
 #   make clean        remove what these made
 #
-# PYTHON=... chooses the interpreter. Environments are made once under .envs/, again only when
-# pyproject.toml changes; so a second run needs no network.
+# PYTHON=... chooses the interpreter. Environments are made once under .envs/, again only when pyproject.toml
+# or the kernel changes; so a second run needs no network. Where cargo is, the kernel is built.
 
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.10 python3; do \
 	$$python -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$python && break; done)
@@ -18,10 +19,11 @@ DEV := $(ENVS)/dev
 DEMO := $(ENVS)/demo
 PLAIN ?= $(ENVS)/plain
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --root-user-action=ignore
-SOURCES := $(shell find arrowprep -type f -not -name '*.pyc')
+KERNEL := $(shell find rust -type f -not -path 'rust/target/*' 2>/dev/null)
+SOURCES := $(shell find arrowprep -type f -not -name '*.pyc' -not -name '*.so') $(KERNEL)
 PYTEST_OPTIONS ?=
 
-.PHONY: demo test quick conformance lint bench clean
+.PHONY: demo test quick conformance native lint bench clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO)/.installed
@@ -35,6 +37,10 @@ quick: $(PLAIN)/.installed
 
 conformance: $(DEV)/.installed
 	$(DEV)/bin/python -m pytest -q -s --no-header tests/conformance -m conformance $(PYTEST_OPTIONS)
+
+native:
+	cargo build --release --offline --locked --lib --manifest-path rust/Cargo.toml
+	cp $(wildcard rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib) arrowprep/tokenize/
 
 lint: $(DEV)/.installed
 	$(DEV)/bin/ruff check .
@@ -56,14 +62,14 @@ $(ENVS)/%/bin/python:
 	$@ $(PIP_INSTALL) --upgrade pip 'setuptools>=77' wheel
 
 # developing: tests, lint, and the libraries that results are compared with, where they can be had
-$(DEV)/.installed: pyproject.toml | $(DEV)/bin/python
+$(DEV)/.installed: pyproject.toml setup.py $(KERNEL) | $(DEV)/bin/python
 	$(DEV)/bin/python $(PIP_INSTALL) --no-build-isolation -e '.[test,lint]'
 	$(DEV)/bin/python $(PIP_INSTALL) --no-build-isolation -e '.[peers]' \
 		|| echo "the peers cannot be installed here; tests that compare with them will say so"
 	touch $@
 
 # the tests alone: what the quick subset runs in, on any interpreter (make quick PLAIN=.envs/3.12 PYTHON=python3.12)
-$(PLAIN)/.installed: pyproject.toml | $(PLAIN)/bin/python
+$(PLAIN)/.installed: pyproject.toml setup.py $(KERNEL) | $(PLAIN)/bin/python
 	$(PLAIN)/bin/python $(PIP_INSTALL) --no-build-isolation -e '.[test]'
 	touch $@
 
