@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -165,6 +166,17 @@ class TestFingerprint:
         )
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert out.stdout.strip() == tok.fingerprint
+
+    def test_the_code_of_a_subclass_is_in_it(self, tok: PreTrainedTokenizer) -> None:
+        def subclass(prefix: str) -> type[PreTrainedTokenizer]:
+            scope: dict[str, Any] = {"Base": PreTrainedTokenizer}
+            body = f"    def tokenize(self, text): return super().tokenize({prefix!r} + text)"
+            exec(f"class Prefixed(Base):\n{body}", {"__name__": "user", **scope}, scope)
+            made: type[PreTrainedTokenizer] = scope["Prefixed"]
+            return made
+
+        names = [subclass(prefix)(tokenizer_object=tok.backend_tokenizer).fingerprint for prefix in "aab"]
+        assert names[0] == names[1] != names[2]
 
     def test_it_takes_microseconds(self, tok: PreTrainedTokenizer) -> None:
         tok.chat_template = "{{ messages }}" * 1000
