@@ -75,7 +75,7 @@ $(PLAIN)/.installed: pyproject.toml setup.py $(KERNEL) | $(PLAIN)/bin/python
 
 # the demo: the runtime dependencies alone, and the package as users get it, not as a link to this folder
 $(DEMO)/.dependencies: pyproject.toml | $(DEMO)/bin/python
-	$(DEMO)/bin/python $(PIP_INSTALL) --no-build-isolation .
+	ARROWPREP_BUILD_KERNEL=0 $(DEMO)/bin/python $(PIP_INSTALL) --no-build-isolation .
 	touch $@
 
 $(DEMO)/.installed: $(DEMO)/.dependencies $(SOURCES)
