@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.dataset as pads
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 from pyarrow.fs import LocalFileSystem
 
 from arrowprep.dataset.load.plain import plain
@@ -24,6 +23,8 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
     options: filters (as pyarrow.parquet takes them: a list of (column, op, value), or an
     expression), batch_size (rows at a time).
     """
+    import pyarrow.dataset as pads  # here, for it loads pandas where that is installed: 0.3 s
+
     try:
         file = pads.ParquetFileFormat().make_fragment(str(path), LocalFileSystem())
         schema = file.physical_schema
@@ -43,10 +44,12 @@ def _picked(schema: pa.Schema, columns: tuple[str, ...] | None) -> list[str] | N
     return None if columns is None else [name for name in columns if name in schema.names]
 
 
-def _expression(filters: object) -> pads.Expression | None:
-    if filters is None or isinstance(filters, pads.Expression):
+def _expression(filters: object) -> pc.Expression | None:
+    from pyarrow import parquet
+
+    if filters is None or isinstance(filters, pc.Expression):
         return filters
     try:
-        return pq.filters_to_expression(filters)
+        return parquet.filters_to_expression(filters)
     except (ValueError, TypeError) as error:
         raise BadArgument(f"filters={filters!r}: {error}", filters=filters) from error
