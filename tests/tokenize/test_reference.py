@@ -123,15 +123,20 @@ def test_each_plane_of_unicode_is_encoded() -> None:
     assert TOK.decode(TOK.encode(text).ids) == text
 
 
-def test_the_engine_is_named_with_the_reason() -> None:
+def test_the_engine_is_named_with_the_reason(no_kernel: None) -> None:
     assert "reference engine: the native kernel is not built" in repr(byte_tokenizer())
     with configured(engine="reference"):
         assert "the settings ask for it" in repr(byte_tokenizer())
 
 
-def test_an_engine_that_is_not_there_cannot_be_asked_for() -> None:
+def test_an_engine_that_is_not_there_cannot_be_asked_for(no_kernel: None) -> None:
     with configured(engine="native"), pytest.raises(TokenizerError, match="not built"):
         byte_tokenizer().encode("x")
+
+
+@pytest.fixture
+def no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arrowprep.tokenize.native.load", lambda: "the native kernel is not built")
 
 
 def test_dropout_is_not_remembered() -> None:

@@ -1,0 +1,333 @@
+"""The native engine: pipelines that the kernel knows, compiled; the rest says why not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from ctypes import byref
+from dataclasses import fields
+from itertools import chain
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyarrow as pa
+
+from arrowprep.config import settings
+from arrowprep.errors import NotText
+from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.character_classes import WHITESPACE
+from arrowprep.tokenize.engine import Encoded
+from arrowprep.tokenize.models import BPE, Model
+from arrowprep.tokenize.native_library import (
+    Added,
+    EncodedColumns,
+    Handle,
+    KernelFailure,
+    Strings,
+    Texts,
+    address,
+    call,
+    cpu,
+    load,
+    strings,
+)
+from arrowprep.tokenize.normalizers import NFC, Normalizer
+from arrowprep.tokenize.pipeline import Pipeline
+from arrowprep.tokenize.pre_tokenizers import ByteLevel, PreTokenizer, Split
+from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace
+
+CACHE_BYTES = 64 << 20
+_OFF = {"off", "false", "f", "no", "n", "0"}
+
+_CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_SPACES = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
+def _cl100k(digits: str) -> str:
+    return rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*{_SPACES}"
+
+
+def _o200k(digits: str, contractions: str) -> str:
+    before = r"[^\r\n\p{L}\p{N}]?"
+    return (
+        f"{before}{_UPPER}*{_LOWER}+{contractions}|{before}{_UPPER}+{_LOWER}*{contractions}"
+        rf"|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*{_SPACES}"
+    )
+
+
+WHOLE, GPT2 = 0, 1
+# pattern, exactly, to the number of the kernel's splitter
+GRAMMARS = {
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": GPT2,
+    _cl100k(r"\p{N}{1,3}"): 2,
+    _cl100k(r"\p{N}"): 3,
+    _o200k(r"\p{N}{1,3}", f"{_CONTRACTIONS}?"): 4,
+    _o200k(r"\p{N}", ""): 5,
+}
+
+
+class Unsupported(Exception):
+    """Why the kernel cannot run a pipeline."""
+
+
+class NativeEngine:
+    """An Engine over a compiled pipeline.
+
+    Single texts, decoding and what the kernel leaves are worked on by the reference engine.
+    """
+
+    name = "native"
+
+    def __init__(self, pipeline: Pipeline, library: Any, handle: Handle, reference: ReferenceEngine) -> None:
+        self.pipeline = pipeline
+        self._library = library
+        self._handle = handle
+        self._reference = reference
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of one text."""
+        return self._reference.ids(text)
+
+    def trace(self, text: str) -> Trace:
+        """Ids of one text with where they came from."""
+        return self._reference.trace(text)
+
+    def decode(self, ids: pa.ListArray, *, skip_special_tokens: bool = False) -> pa.StringArray:
+        """The text of each list of ids."""
+        return self._reference.decode(ids, skip_special_tokens=skip_special_tokens)
+
+    def decode_row(self, ids: list[int], skip_special_tokens: bool = False) -> str:
+        """The text of ids. Ids that are in no vocabulary are passed over."""
+        return self._reference.decode_row(ids, skip_special_tokens)
+
+    def encode(self, texts: pa.Array, *, offsets: bool = False, words: bool = False) -> Encoded:
+        """Ids of each text without the post-processor's tokens, truncation or padding."""
+        if pa.types.is_dictionary(texts.type):
+            encoded = self.encode(texts.dictionary, offsets=offsets, words=words)
+            columns = (getattr(encoded, field.name) for field in fields(encoded))
+            return Encoded(*(None if column is None else column.take(texts.indices) for column in columns))
+        if pa.types.is_null(texts.type):
+            texts = texts.cast(pa.string())
+        if not any(is_text(texts.type) for is_text in TEXT_TYPES):
+            raise NotText(f"texts are Arrow strings, not {texts.type}", given=str(texts.type))
+        if pa.types.is_string_view(texts.type):
+            texts = texts.cast(pa.large_string())
+        if not len(texts):
+            return self._reference.encode(texts, offsets=offsets, words=words)
+        return self._encode(texts, offsets, words)
+
+    def _encode(self, texts: pa.Array, offsets: bool, words: bool) -> Encoded:
+        column = _column(texts)
+        try:
+            handle = call(
+                self._library,
+                "arrowprep_encode",
+                "arrowprep_encoded_free",
+                self._handle.pointer,
+                byref(column),
+                offsets or words,
+                _threads(),
+            )
+        except KernelFailure as failure:
+            if failure.row < 0:
+                raise
+            raise NotText(f"row {failure.row}: {failure.message}", row=failure.row) from failure
+        result = EncodedColumns.from_address(handle.pointer)
+        rows = _Rows(result, handle, texts)
+        encoded = Encoded(
+            ids=rows.column(result.ids),
+            starts=rows.column(result.starts) if offsets else None,
+            ends=rows.column(result.ends) if offsets else None,
+            words=rows.column(result.words) if words else None,
+        )
+        return self._with_left(encoded, rows.left(), texts) if result.left_count else encoded
+
+    def _with_left(self, encoded: Encoded, left: pa.Array, texts: pa.Array) -> Encoded:
+        """The rows that the kernel left put in their places."""
+        by_reference = self._reference.encode(
+            texts.take(left), offsets=encoded.starts is not None, words=encoded.words is not None
+        )
+        places = np.arange(len(texts))
+        places[left.to_numpy()] = len(texts) + np.arange(len(left))
+        columns = ((getattr(encoded, f.name), getattr(by_reference, f.name)) for f in fields(encoded))
+        return Encoded(*(None if a is None else pa.concat_arrays([a, b]).take(places) for a, b in columns))
+
+
+class _Rows:
+    """Arrow columns over the kernel's result, which lives as long as they do."""
+
+    def __init__(self, result: EncodedColumns, owner: Handle, texts: pa.Array) -> None:
+        self._owner = owner
+        self._result = result
+        self._nulls = texts.null_count
+        self._valid = _validity(texts) if self._nulls else None
+        self._offsets = self._buffer(result.offsets, result.texts + 1)
+
+    def _buffer(self, pointer: int, count: int) -> pa.Buffer:
+        return pa.foreign_buffer(pointer, 4 * count, self._owner) if count else pa.py_buffer(b"")
+
+    def column(self, pointer: int) -> pa.ListArray:
+        tokens = self._result.tokens
+        values = pa.Array.from_buffers(pa.int32(), tokens, [None, self._buffer(pointer, tokens)])
+        buffers = [self._valid, self._offsets]
+        return pa.Array.from_buffers(
+            pa.list_(pa.int32()), self._result.texts, buffers, self._nulls, 0, children=[values]
+        )
+
+    def left(self) -> pa.Array:
+        count = self._result.left_count
+        return pa.Array.from_buffers(pa.uint32(), count, [None, self._buffer(self._result.left, count)])
+
+
+def _validity(texts: pa.Array) -> pa.Buffer:
+    """The bitmap of `texts`, from bit 0."""
+    return texts.buffers()[0] if not texts.offset else pa.concat_arrays([texts.is_valid()]).buffers()[1]
+
+
+def _column(texts: pa.Array) -> Texts:
+    """A string column as the kernel reads it; `texts` must outlive it."""
+    valid, offsets, data = texts.buffers()
+    wide = pa.types.is_large_string(texts.type)
+    return Texts(
+        address(data),
+        data.size if data else 0,
+        offsets.address + texts.offset * (8 if wide else 4),
+        wide,
+        len(texts),
+        address(valid) if texts.null_count else None,
+        texts.offset,
+    )
+
+
+def _threads() -> int:
+    """How many threads a call may use."""
+    chosen = settings().threads
+    if chosen:
+        return chosen
+    if os.environ.get("TOKENIZERS_PARALLELISM", "").strip().lower() in _OFF:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# ---------------------------------------------------------------------- compiling
+
+
+def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tuple[NativeEngine | None, str]:
+    """The native engine of a pipeline and what runs it; or None, and why."""
+    library = load()
+    if isinstance(library, str):
+        return None, library
+    try:
+        grammar = _grammar(pipeline.leaves)
+        nfc = _is_nfc(pipeline.normalizer)
+        in_raw, in_normalized = _Matched(pipeline, False), _Matched(pipeline, True)
+        model = _model(library, pipeline.model, CACHE_BYTES if cache_bytes is None else cache_bytes)
+        handle = call(
+            library,
+            "arrowprep_tokenizer_new",
+            "arrowprep_tokenizer_free",
+            model.pointer,
+            grammar,
+            nfc,
+            byref(in_raw.added),
+            byref(in_normalized.added),
+        )
+    except (Unsupported, KernelFailure) as problem:
+        return None, f"the native kernel cannot run it: {problem}"
+    reference = ReferenceEngine(pipeline) if cache_bytes is None else ReferenceEngine(pipeline, cache_bytes)
+    return NativeEngine(
+        pipeline, library, handle, reference
+    ), f"the kernel knows this pipeline ({cpu(library)})"
+
+
+def _grammar(leaves: tuple[PreTokenizer, ...]) -> int:
+    """The number of the splitter that does what the pre-tokenizers do."""
+    last = leaves[-1] if leaves else None
+    if type(last) is not ByteLevel:
+        raise Unsupported("it is not byte-level")
+    splits = leaves[:-1]
+    if last.add_prefix_space:
+        raise Unsupported("it puts a space before the text")
+    if not splits:
+        return GPT2 if last.use_regex else WHOLE
+    split = splits[0]
+    if len(splits) > 1 or last.use_regex or type(split) is not Split:
+        raise Unsupported("it cuts a text more than once")
+    whole = split.behavior == "isolated" or (split.behavior == "removed" and split.invert)
+    if split.pattern.literal or split.pattern.source not in GRAMMARS or not whole:
+        raise Unsupported("it has no splitter for the pattern")
+    return GRAMMARS[split.pattern.source]
+
+
+def _is_nfc(normalizer: Normalizer | None) -> bool:
+    if normalizer is None:
+        return False
+    parts = normalizer.parts or (normalizer,)
+    if any(type(part) is not NFC for part in parts):
+        raise Unsupported(f"it has no {type(normalizer).__name__} normalizer")
+    return True
+
+
+class _Matched:
+    """The added tokens that are looked for in raw text, or in normalized text, for the kernel."""
+
+    def __init__(self, pipeline: Pipeline, normalized: bool) -> None:
+        vocabulary = pipeline.added
+        tokens = [token for token in vocabulary.in_matching_order() if token.normalized == normalized]
+        ignored = vocabulary.special if vocabulary.encode_special_tokens else {}
+        spaced = any(token.content[:1] in WHITESPACE for token in tokens)
+        if spaced and any(token.rstrip for token in tokens):
+            raise Unsupported("an added token begins with the white space that another takes")
+        normalize = pipeline.normalizer.normalize_str if normalized and pipeline.normalizer else str
+        self._contents = pa.array([normalize(token.content) for token in tokens], pa.large_string())
+        self._ids = np.array([vocabulary.ids[token.content] for token in tokens], np.uint32)
+        self._flags = np.array([_flags(token, token.content in ignored) for token in tokens], np.uint8)
+        self.added = Added(strings(self._contents), self._ids.ctypes.data, self._flags.ctypes.data)
+
+
+def _flags(token: AddedToken, ignored: bool) -> int:
+    return token.single_word + 2 * token.lstrip + 4 * token.rstrip + 8 * ignored
+
+
+# compiled models by the tables that copies of a model share
+_models: WeakKeyDictionary[Any, dict[tuple[bool, int], Handle]] = WeakKeyDictionary()
+
+
+def _model(library: Any, model: Model, cache_bytes: int) -> Handle:
+    """The compiled model; made once for all pipelines that share its vocabulary."""
+    if type(model) is not BPE:
+        raise Unsupported(f"it has no {type(model).__name__} model")
+    if model.dropout:
+        raise Unsupported("merges are dropped at random")
+    if model.continuing_subword_prefix or model.end_of_word_suffix:
+        raise Unsupported("tokens have a prefix or a suffix")
+    made = _models.setdefault(model._tables, {})
+    key = (model.ignore_merges, cache_bytes)
+    if key not in made:
+        ids = model._tables.ids
+        if len(set(ids.values())) < len(ids):
+            raise Unsupported("two tokens have the same id")
+        tokens, merges = _strings(ids), _strings(chain.from_iterable(model._tables.merges))
+        numbers = np.fromiter(ids.values(), np.uint32, len(ids))
+        made[key] = call(
+            library,
+            "arrowprep_model_new",
+            "arrowprep_model_free",
+            byref(tokens[0]),
+            numbers.ctypes.data,
+            byref(merges[0]),
+            model.ignore_merges,
+            cache_bytes,
+        )
+    return made[key]
+
+
+def _strings(texts: Iterable[str]) -> tuple[Strings, pa.Array]:
+    """For the kernel, with the array that keeps them."""
+    try:
+        array = pa.array(list(texts), pa.large_string())
+    except UnicodeEncodeError as error:
+        raise Unsupported("a token has half of a surrogate pair") from error
+    return strings(array), array

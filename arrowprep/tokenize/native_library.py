@@ -1,0 +1,143 @@
+"""The kernel's shared library: found beside this file, checked, and called through ctypes.
+
+rust/include/arrowprep.h describes every function. A call releases the interpreter lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import POINTER, Structure, byref, c_char, c_int64, c_size_t, c_uint32, c_void_p
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+ABI = 1
+NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
+    sys.platform, "libarrowprep_kernel.so"
+)
+CPU = ("portable", "AVX2")
+
+
+class Failure(Structure):
+    _fields_ = [("row", c_int64), ("message", c_char * 240)]
+
+
+class Strings(Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t), ("offsets", c_void_p), ("count", c_size_t)]
+
+
+class Added(Structure):
+    _fields_ = [("contents", Strings), ("ids", c_void_p), ("flags", c_void_p)]
+
+
+class Texts(Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("size", c_size_t),
+        ("offsets", c_void_p),
+        ("wide", c_uint32),
+        ("count", c_size_t),
+        ("valid", c_void_p),
+        ("valid_start", c_size_t),
+    ]
+
+
+class EncodedColumns(Structure):
+    _fields_ = [
+        ("texts", c_size_t),
+        ("tokens", c_size_t),
+        ("left_count", c_size_t),
+        ("offsets", c_void_p),
+        ("ids", c_void_p),
+        ("starts", c_void_p),
+        ("ends", c_void_p),
+        ("words", c_void_p),
+        ("left", c_void_p),
+        ("owner", c_void_p),
+    ]
+
+
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "arrowprep_cpu": (c_uint32, []),
+    "arrowprep_model_new": (
+        c_void_p,
+        [POINTER(Strings), c_void_p, POINTER(Strings), c_uint32, c_size_t, POINTER(Failure)],
+    ),
+    "arrowprep_model_free": (None, [c_void_p]),
+    "arrowprep_tokenizer_new": (
+        c_void_p,
+        [c_void_p, c_uint32, c_uint32, POINTER(Added), POINTER(Added), POINTER(Failure)],
+    ),
+    "arrowprep_tokenizer_free": (None, [c_void_p]),
+    "arrowprep_encode": (c_void_p, [c_void_p, POINTER(Texts), c_uint32, c_size_t, POINTER(Failure)]),
+    "arrowprep_encoded_free": (None, [c_void_p]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFailure(Exception):
+    """What a call said went wrong. row: of the text at fault, or -1"""
+
+    message: str
+    row: int
+
+
+@cache
+def load() -> ctypes.CDLL | str:
+    """The library, or why there is none to use."""
+    path = Path(__file__).with_name(NAME)
+    if not path.is_file():
+        return "the native kernel is not built"
+    try:
+        library = ctypes.CDLL(str(path))
+        library.arrowprep_abi.restype = c_uint32
+        version = library.arrowprep_abi()
+    except (OSError, AttributeError) as error:
+        return f"the native kernel cannot be loaded: {error}"
+    if version != ABI:
+        return f"the native kernel is of another version ({version}, not {ABI}): build it again"
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def cpu(library: ctypes.CDLL) -> str:
+    """Which code of the library runs on this machine."""
+    return CPU[library.arrowprep_cpu()]
+
+
+class Handle:
+    """An object of the library, freed with this one."""
+
+    __slots__ = ("_free", "pointer")
+
+    def __init__(self, pointer: int, free: Any) -> None:
+        self.pointer = pointer
+        self._free = free
+
+    def __del__(self) -> None:
+        self._free(self.pointer)
+
+
+def call(library: ctypes.CDLL, name: str, free: str, *arguments: Any) -> Handle:
+    """What a function returns. Raises KernelFailure with what it says when it fails."""
+    failure = Failure()
+    pointer = getattr(library, name)(*arguments, byref(failure))
+    if not pointer:
+        raise KernelFailure(failure.message.decode("utf-8", "replace"), failure.row)
+    return Handle(pointer, getattr(library, free))
+
+
+def strings(array: pa.LargeStringArray) -> Strings:
+    """An array without nulls or offset, which must be kept as long as this is used."""
+    _, offsets, data = array.buffers()
+    return Strings(address(data), data.size if data else 0, address(offsets), len(array))
+
+
+def address(buffer: pa.Buffer | None) -> int | None:
+    return buffer.address if buffer is not None and buffer.size else None

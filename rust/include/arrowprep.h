@@ -1,0 +1,101 @@
+/* The kernel's C interface, version 1. One function per page of docs/engine.md's border.
+ *
+ * Memory: what a caller passes in must hold until the call returns; nothing of it is
+ * kept. What a call returns belongs to the caller, who frees it once with the function
+ * named after it. Pointers to no elements may be null.
+ *
+ * Failures: a function that returns a pointer returns null and fills `failure`, when
+ * that is not null. No function unwinds or aborts.
+ *
+ * Threads: every object may be used by many threads at once, except for being freed.
+ * Threads that a call starts end with it; after a fork every object works on.
+ */
+#ifndef ARROWPREP_H
+#define ARROWPREP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* row: of the text that is at fault, or -1; message: UTF-8, ends with a zero byte */
+typedef struct {
+  int64_t row;
+  char message[240];
+} arrowprep_failure;
+
+/* `count` strings one after the other in `size` bytes; count + 1 offsets */
+typedef struct {
+  const uint8_t *data;
+  size_t size;
+  const int64_t *offsets;
+  size_t count;
+} arrowprep_strings;
+
+/* Added tokens in matching order, as UTF-8 that is not checked but only compared.
+ * flags, one byte each: 1 single_word, 2 lstrip, 4 rstrip, 8 found but left as text */
+typedef struct {
+  arrowprep_strings contents;
+  const uint32_t *ids;
+  const uint8_t *flags;
+} arrowprep_added;
+
+/* An Arrow string column: `count` + 1 offsets into `size` bytes of data, of 64 bits if
+ * `wide` and else of 32, aligned. valid: null, or bit i + valid_start (lowest first)
+ * says whether text i is there; what a null text covers is not read. Nothing beyond
+ * `size` bytes is read. */
+typedef struct {
+  const uint8_t *data;
+  size_t size;
+  const void *offsets;
+  uint32_t wide;
+  size_t count;
+  const uint8_t *valid;
+  size_t valid_start;
+} arrowprep_texts;
+
+/* texts + 1 offsets; `tokens` ids, and when traced as many starts and ends (characters
+ * of the text) and words (numbers of pieces). left: `left_count` texts that have no
+ * tokens here, and must be encoded in another way. What follows is not for callers. */
+typedef struct {
+  size_t texts;
+  size_t tokens;
+  size_t left_count;
+  const int32_t *offsets;
+  const uint32_t *ids;
+  const uint32_t *starts;
+  const uint32_t *ends;
+  const uint32_t *words;
+  const uint32_t *left;
+  void *owner;
+} arrowprep_encoded;
+
+typedef struct arrowprep_model arrowprep_model;
+typedef struct arrowprep_tokenizer arrowprep_tokenizer;
+
+/* The version of this interface; 1 is what this header describes. */
+uint32_t arrowprep_abi(void);
+
+/* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
+uint32_t arrowprep_cpu(void);
+
+/* A byte-level BPE model. tokens: spelled in byte characters, with an id each.
+ * merges: left, right, left, right, ... by rank. cache_bytes: for known pieces; 0 for none */
+arrowprep_model *arrowprep_model_new(const arrowprep_strings *tokens, const uint32_t *ids,
+                                     const arrowprep_strings *merges, uint32_t ignore_merges,
+                                     size_t cache_bytes, arrowprep_failure *failure);
+void arrowprep_model_free(arrowprep_model *model);
+
+/* A pipeline over a model, which it keeps alive.
+ * grammar: 0 the whole text, 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken
+ * nfc: whether text is normalized */
+arrowprep_tokenizer *arrowprep_tokenizer_new(const arrowprep_model *model, uint32_t grammar,
+                                             uint32_t nfc, const arrowprep_added *in_raw,
+                                             const arrowprep_added *in_normalized,
+                                             arrowprep_failure *failure);
+void arrowprep_tokenizer_free(arrowprep_tokenizer *tokenizer);
+
+/* The tokens of a column, on up to `threads` threads, the caller's included. */
+arrowprep_encoded *arrowprep_encode(const arrowprep_tokenizer *tokenizer, const arrowprep_texts *texts,
+                                    uint32_t trace, size_t threads, arrowprep_failure *failure);
+void arrowprep_encoded_free(arrowprep_encoded *encoded);
+
+#endif

@@ -1,0 +1,197 @@
+//! Added tokens: texts that are taken whole, before anything else sees them.
+
+use crate::unicode::{Characters, CLASS, SPACE, WORD};
+
+/// A text that becomes one token wherever it stands; the flags are those of the API.
+///
+/// ignored: it is found, and takes its place from others, but counts as text
+#[derive(Clone, Debug, Default)]
+pub struct Added {
+    pub content: Vec<u8>,
+    pub id: u32,
+    pub single_word: bool,
+    pub lstrip: bool,
+    pub rstrip: bool,
+    pub ignored: bool,
+}
+
+/// `text[start..stop]` is an added token, white space that it takes included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    pub start: usize,
+    pub stop: usize,
+    pub id: u32,
+}
+
+/// Finds added tokens in a text: the leftmost, the longest of those.
+pub struct Matcher {
+    tokens: Vec<Added>,
+    nodes: Vec<Node>,
+    starts: [bool; 256],
+    /// the first byte of all tokens, where they share it
+    only_start: Option<u8>,
+}
+
+/// A node of the tree of contents: the token that ends here, and what may follow, by byte.
+#[derive(Default)]
+struct Node {
+    token: Option<usize>,
+    next: Vec<(u8, usize)>,
+}
+
+impl Matcher {
+    /// For tokens in matching order: of equal contents the first counts. None where there are none.
+    pub fn new(tokens: Vec<Added>) -> Option<Matcher> {
+        let mut matcher =
+            Matcher { tokens, nodes: vec![Node::default()], starts: [false; 256], only_start: None };
+        for number in 0..matcher.tokens.len() {
+            matcher.insert(number);
+        }
+        let first = matcher.nodes[0].next.first()?.0;
+        matcher.only_start = (matcher.nodes[0].next.len() == 1).then_some(first);
+        Some(matcher)
+    }
+
+    fn insert(&mut self, number: usize) {
+        let content = &self.tokens[number].content;
+        let Some(&first) = content.first() else { return };
+        self.starts[first as usize] = true;
+        let mut at = 0;
+        for &byte in content {
+            at = match self.nodes[at].next.iter().find(|next| next.0 == byte) {
+                Some(next) => next.1,
+                None => {
+                    let new = self.nodes.len();
+                    self.nodes.push(Node::default());
+                    self.nodes[at].next.push((byte, new));
+                    new
+                }
+            };
+        }
+        self.nodes[at].token.get_or_insert(number);
+    }
+
+    /// The matches in order. One that is refused is not tried again from a shorter token.
+    pub fn find(&self, table: &Characters, text: &[u8], found: &mut Vec<Match>) {
+        found.clear();
+        let mut last = 0;
+        let mut at = 0;
+        while let Some(from) = self.candidate(text, at) {
+            at = from + 1;
+            let Some(token) = self.longest(&text[from..]) else { continue };
+            let (mut start, mut stop) = (from, from + token.content.len());
+            at = stop;
+            if token.ignored || (token.single_word && touches_word(table, text, start, stop)) {
+                continue;
+            }
+            if token.lstrip {
+                start = before_space(table, text, start).max(last);
+            }
+            if token.rstrip {
+                stop = after_space(table, text, stop);
+            }
+            found.push(Match { start, stop, id: token.id });
+            last = stop;
+        }
+    }
+
+    #[inline]
+    fn candidate(&self, text: &[u8], at: usize) -> Option<usize> {
+        let rest = text.get(at..)?;
+        let place = match self.only_start {
+            Some(byte) => find_byte(rest, byte),
+            None => rest.iter().position(|&byte| self.starts[byte as usize]),
+        };
+        place.map(|place| at + place)
+    }
+
+    fn longest(&self, text: &[u8]) -> Option<&Added> {
+        let mut best = None;
+        let mut node = &self.nodes[0];
+        for &byte in text {
+            let Some(next) = node.next.iter().find(|next| next.0 == byte) else { break };
+            node = &self.nodes[next.1];
+            best = node.token.or(best);
+        }
+        best.map(|number| &self.tokens[number])
+    }
+}
+
+/// The first place of a byte; 32 at a time, in a form that compilers make vectors of.
+#[inline]
+fn find_byte(text: &[u8], byte: u8) -> Option<usize> {
+    let mut chunks = text.chunks_exact(32);
+    let mut at = 0;
+    for chunk in &mut chunks {
+        if chunk.iter().fold(0u8, |any, &b| any | (b == byte) as u8) != 0 {
+            break;
+        }
+        at += 32;
+    }
+    text[at..].iter().position(|&b| b == byte).map(|place| at + place)
+}
+
+fn touches_word(table: &Characters, text: &[u8], start: usize, stop: usize) -> bool {
+    table.before(text, start).is_some_and(|class| class & WORD != 0)
+        || (stop < text.len() && table.at(text, stop).0 & WORD != 0)
+}
+
+/// Where the white space that ends at `at` begins.
+fn before_space(table: &Characters, text: &[u8], mut at: usize) -> usize {
+    while let Some(class) = table.before(text, at) {
+        if class & CLASS != SPACE {
+            break;
+        }
+        at -= 1;
+        while crate::unicode::is_continuation(text[at]) {
+            at -= 1;
+        }
+    }
+    at
+}
+
+/// Where the white space that begins at `at` ends.
+fn after_space(table: &Characters, text: &[u8], mut at: usize) -> usize {
+    while at < text.len() {
+        let (class, len) = table.at(text, at);
+        if class & CLASS != SPACE {
+            break;
+        }
+        at += len;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(tokens: &[Added], text: &str) -> Vec<(usize, usize, u32)> {
+        let mut found = Vec::new();
+        Matcher::new(tokens.to_vec()).unwrap().find(Characters::get(), text.as_bytes(), &mut found);
+        found.iter().map(|m| (m.start, m.stop, m.id)).collect()
+    }
+
+    fn added(content: &str, id: u32) -> Added {
+        Added { content: content.into(), id, ..Added::default() }
+    }
+
+    #[test]
+    fn the_longest_at_the_leftmost_place_is_taken() {
+        let tokens = [added("<a", 1), added("<a>", 2), added("a>b", 3)];
+        assert_eq!(find(&tokens, "x<a>b<a"), [(1, 4, 2), (5, 7, 1)]);
+    }
+
+    #[test]
+    fn white_space_goes_with_a_token_that_takes_it() {
+        let tokens = [Added { lstrip: true, rstrip: true, ..added("<m>", 1) }];
+        assert_eq!(find(&tokens, "a \u{3000}<m> \n<m>b"), [(1, 10, 1), (10, 13, 1)]);
+    }
+
+    #[test]
+    fn words_and_ignored_tokens_are_passed_over_with_all_that_they_cover() {
+        let tokens = [Added { single_word: true, ..added("ab", 1) }, added("b", 2)];
+        assert_eq!(find(&tokens, "xab ab b"), [(4, 6, 1), (7, 8, 2)]);
+        assert_eq!(find(&[Added { ignored: true, ..added("ab", 1) }, added("b", 2)], "abb"), [(2, 3, 2)]);
+    }
+}

@@ -1,0 +1,283 @@
+//! The border: a small C ABI over Arrow buffers. include/arrowprep.h says what each function wants.
+//!
+//! Nothing that comes in is trusted further than that a pointer and a length belong
+//! together: text is seen to be UTF-8, offsets to be in order. A panic becomes an error.
+
+use crate::added::{Added, Matcher};
+use crate::batch::{self, Column, Encoded, Offsets, Problem};
+use crate::merge::Rules;
+use crate::model::{self, Merges};
+use crate::split::{cpu_path, CpuPath, Grammar};
+use crate::tokenizer::{Model, Tokenizer};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::slice;
+use std::sync::Arc;
+
+/// Raised with every change of this file that a caller can see.
+pub const ABI: u32 = 1;
+
+#[repr(C)]
+pub struct Failure {
+    row: i64,
+    message: [u8; 240],
+}
+
+/// Strings one after the other: offsets are one more than there are strings.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Strings {
+    data: *const u8,
+    size: usize,
+    offsets: *const i64,
+    count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct AddedTokens {
+    contents: Strings,
+    ids: *const u32,
+    flags: *const u8,
+}
+
+/// A string column. wide: whether its offsets are of 64 bits
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Texts {
+    data: *const u8,
+    size: usize,
+    offsets: *const u8,
+    wide: u32,
+    count: usize,
+    valid: *const u8,
+    valid_start: usize,
+}
+
+/// Columns of tokens; the pointers hold until the result is freed.
+#[repr(C)]
+pub struct EncodedColumns {
+    texts: usize,
+    tokens: usize,
+    left_count: usize,
+    offsets: *const i32,
+    ids: *const u32,
+    starts: *const u32,
+    ends: *const u32,
+    words: *const u32,
+    left: *const u32,
+    owner: Box<Encoded>,
+}
+
+type Outcome<T> = Result<T, (i64, String)>;
+
+/// Run `work`; what goes wrong, a panic too, is written to `failure` and null returned.
+fn guarded<T>(failure: *mut Failure, work: impl FnOnce() -> Outcome<Box<T>>) -> *mut T {
+    let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err((-1, format!("the kernel failed: {}", text.unwrap_or_default())))
+    });
+    match outcome {
+        Ok(value) => Box::into_raw(value),
+        Err((row, text)) => {
+            // SAFETY: the header asks for a place for a failure, or null
+            if let Some(failure) = unsafe { failure.as_mut() } {
+                let len =
+                    (0..=text.len().min(failure.message.len() - 1)).rev().find(|&i| text.is_char_boundary(i));
+                let len = len.unwrap_or(0);
+                failure.message[..len].copy_from_slice(&text.as_bytes()[..len]);
+                failure.message[len] = 0;
+                failure.row = row;
+            }
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// `count` values at `from`, which may be null when there are none.
+///
+/// # Safety
+/// The header asks that they are there as long as the call lasts.
+unsafe fn values<'a, T>(from: *const T, count: usize) -> Outcome<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if from.is_null() || from.align_offset(std::mem::align_of::<T>()) != 0 {
+        return Err((-1, "a buffer is missing or unaligned".into()));
+    }
+    // SAFETY: not null, aligned, and the caller's promise
+    Ok(unsafe { slice::from_raw_parts(from, count) })
+}
+
+impl Strings {
+    /// # Safety
+    /// As `values`.
+    unsafe fn get<'a>(&self) -> Outcome<Vec<&'a [u8]>> {
+        // SAFETY: passed on
+        let (data, offsets) =
+            unsafe { (values(self.data, self.size)?, values(self.offsets, self.count + 1)?) };
+        let string = |pair: &[i64]| data.get(usize::try_from(pair[0]).ok()?..usize::try_from(pair[1]).ok()?);
+        let strings: Option<Vec<&[u8]>> = offsets.windows(2).map(string).collect();
+        strings.ok_or((-1, "offsets of strings are out of order".into()))
+    }
+}
+
+/// The version of this interface: a caller that knows another must not go on.
+#[no_mangle]
+pub extern "C" fn arrowprep_abi() -> u32 {
+    ABI
+}
+
+/// Which code runs on this CPU: 0 portable, 1 AVX2.
+#[no_mangle]
+pub extern "C" fn arrowprep_cpu() -> u32 {
+    match cpu_path() {
+        CpuPath::Portable => 0,
+        CpuPath::Avx2 => 1,
+    }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_model_new(
+    tokens: *const Strings,
+    ids: *const u32,
+    merges: *const Strings,
+    ignore_merges: u32,
+    cache_bytes: usize,
+    failure: *mut Failure,
+) -> *mut Arc<Model> {
+    guarded(failure, || {
+        // SAFETY: the header asks for these
+        let (tokens, merges) = unsafe { ((*tokens).get()?, (*merges).get()?) };
+        // SAFETY: as many ids as tokens
+        let ids = unsafe { values(ids, tokens.len())? };
+        let (vocabulary, rules): (_, Rules) =
+            model::byte_level(&tokens, ids, Merges(&merges)).map_err(|problem| (-1, problem))?;
+        Ok(Box::new(Arc::new(Model::new(vocabulary, rules, ignore_merges != 0, cache_bytes))))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_model_free(model: *mut Arc<Model>) {
+    if !model.is_null() {
+        // SAFETY: it came from `arrowprep_model_new`, and is not used again
+        drop(unsafe { Box::from_raw(model) });
+    }
+}
+
+/// # Safety
+/// As `values`.
+unsafe fn matcher(tokens: &AddedTokens) -> Outcome<Option<Matcher>> {
+    // SAFETY: passed on
+    let (contents, ids, flags) = unsafe {
+        let contents = tokens.contents.get()?;
+        (contents, values(tokens.ids, tokens.contents.count)?, values(tokens.flags, tokens.contents.count)?)
+    };
+    let added = contents.iter().zip(ids).zip(flags).map(|((content, &id), &flags)| Added {
+        content: content.to_vec(),
+        id,
+        single_word: flags & 1 != 0,
+        lstrip: flags & 2 != 0,
+        rstrip: flags & 4 != 0,
+        ignored: flags & 8 != 0,
+    });
+    Ok(Matcher::new(added.collect()))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_tokenizer_new(
+    model: *const Arc<Model>,
+    grammar: u32,
+    nfc: u32,
+    in_raw: *const AddedTokens,
+    in_normalized: *const AddedTokens,
+    failure: *mut Failure,
+) -> *mut Tokenizer {
+    guarded(failure, || {
+        let grammar = Grammar::from_number(grammar).ok_or((-1, format!("there is no grammar {grammar}")))?;
+        // SAFETY: the header asks for these
+        let (model, in_raw, in_normalized) =
+            unsafe { (Arc::clone(&*model), matcher(&*in_raw)?, matcher(&*in_normalized)?) };
+        Ok(Box::new(Tokenizer { model, grammar, nfc: nfc != 0, in_raw, in_normalized }))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_tokenizer_free(tokenizer: *mut Tokenizer) {
+    if !tokenizer.is_null() {
+        // SAFETY: it came from `arrowprep_tokenizer_new`, and is not used again
+        drop(unsafe { Box::from_raw(tokenizer) });
+    }
+}
+
+/// # Safety
+/// As `values`.
+unsafe fn column<'a>(texts: &Texts) -> Outcome<Column<'a>> {
+    // SAFETY: passed on
+    unsafe {
+        let offsets = if texts.wide != 0 {
+            Offsets::Large(values(texts.offsets.cast(), texts.count + 1)?)
+        } else {
+            Offsets::Small(values(texts.offsets.cast(), texts.count + 1)?)
+        };
+        let bits = (texts.valid_start + texts.count).div_ceil(8);
+        let valid = if texts.valid.is_null() { None } else { Some(values(texts.valid, bits)?) };
+        Ok(Column { data: values(texts.data, texts.size)?, offsets, valid, valid_start: texts.valid_start })
+    }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_encode(
+    tokenizer: *const Tokenizer,
+    texts: *const Texts,
+    trace: u32,
+    threads: usize,
+    failure: *mut Failure,
+) -> *mut EncodedColumns {
+    guarded(failure, || {
+        // SAFETY: the header asks for these
+        let (tokenizer, column) = unsafe { (&*tokenizer, column(&*texts)?) };
+        let encode = if trace != 0 { batch::encode::<true> } else { batch::encode::<false> };
+        let encoded = encode(tokenizer, &column, threads).map_err(|problem| match problem {
+            Problem::Offsets(row) => (row as i64, "the offsets of the text are out of order".to_string()),
+            Problem::Utf8(row) => (row as i64, "the text is not UTF-8".to_string()),
+            Problem::TooLong(row) => (row as i64, "the text is longer than 4 GB".to_string()),
+            Problem::TooManyTokens => {
+                (-1, "more than 2**31 - 1 tokens; encode fewer texts at a time".to_string())
+            }
+        })?;
+        let owner = Box::new(encoded);
+        Ok(Box::new(EncodedColumns {
+            texts: column.len(),
+            tokens: owner.ids.len(),
+            left_count: owner.left.len(),
+            offsets: owner.offsets.as_ptr(),
+            ids: owner.ids.as_ptr(),
+            starts: owner.starts.as_ptr(),
+            ends: owner.ends.as_ptr(),
+            words: owner.words.as_ptr(),
+            left: owner.left.as_ptr(),
+            owner,
+        }))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_encoded_free(encoded: *mut EncodedColumns) {
+    if !encoded.is_null() {
+        // SAFETY: it came from `arrowprep_encode`, and is not used again
+        drop(unsafe { Box::from_raw(encoded) });
+    }
+}

@@ -1,0 +1,20 @@
+//! The hot loops of arrowprep: text in Arrow buffers to token ids in Arrow buffers.
+//!
+//! The reference engine in Python defines every result; this crate equals it on every
+//! input it takes, and takes only pipelines it knows. Its border is `ffi`, the rest is
+//! safe to call from Rust: `tokenizer` puts the parts together.
+
+pub mod added;
+pub mod batch;
+pub mod cache;
+pub mod ffi;
+pub mod merge;
+pub mod model;
+pub mod normal;
+pub mod pairs;
+pub mod queue;
+pub mod split;
+pub mod tokenizer;
+pub mod unicode;
+mod unicode_runs;
+pub mod vocabulary;

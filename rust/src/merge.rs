@@ -1,0 +1,195 @@
+//! Byte-pair merging: neighbours join, lowest rank first, leftmost of equal ones.
+//!
+//! Source: Sennrich, Haddow and Birch (2016), section 3.2.
+
+use crate::pairs::{Pairs, NEVER};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A token of a piece, and the byte of the piece where it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub id: u32,
+    pub start: u32,
+}
+
+/// The rules of a vocabulary.
+pub struct Rules {
+    pub pairs: Pairs,
+    /// What a rule's pair becomes, by rank.
+    pub results: Vec<u32>,
+    /// The token of each single byte.
+    pub bytes: [u32; 256],
+}
+
+/// From this many symbols on a heap beats scanning for the lowest rank.
+const LONG: usize = 48;
+
+/// Where merging works; kept between pieces.
+#[derive(Default)]
+pub struct Scratch {
+    before: Vec<u32>,
+    after: Vec<u32>,
+    heap: BinaryHeap<Reverse<u64>>,
+}
+
+impl Rules {
+    /// Append the tokens of `piece` to `out`; less than 4 GB.
+    pub fn merge(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
+        let first = out.len();
+        out.extend(
+            piece.iter().zip(0..).map(|(&byte, start)| Token { id: self.bytes[byte as usize], start }),
+        );
+        if piece.len() >= LONG {
+            let kept = self.merge_long(&mut out[first..], scratch);
+            out.truncate(first + kept);
+        } else if piece.len() > 1 {
+            let kept = self.merge_short(&mut out[first..]);
+            out.truncate(first + kept);
+        }
+    }
+
+    /// By scanning; quadratic. Tokens are joined in place, returns how many are left.
+    fn merge_short(&self, tokens: &mut [Token]) -> usize {
+        let mut ranks = [NEVER; LONG];
+        let mut n = tokens.len();
+        for i in 0..n - 1 {
+            ranks[i] = self.pairs.rank(tokens[i].id, tokens[i + 1].id);
+        }
+        loop {
+            let (mut best, mut at) = (NEVER, 0);
+            for (i, &rank) in ranks[..n - 1].iter().enumerate() {
+                (best, at) = if rank < best { (rank, i) } else { (best, at) };
+            }
+            if best == NEVER {
+                return n;
+            }
+            tokens[at].id = self.results[best as usize];
+            tokens.copy_within(at + 2..n, at + 1);
+            ranks.copy_within(at + 1..n - 1, at);
+            n -= 1;
+            if at + 1 < n {
+                ranks[at] = self.pairs.rank(tokens[at].id, tokens[at + 1].id);
+            }
+            if at > 0 {
+                ranks[at - 1] = self.pairs.rank(tokens[at - 1].id, tokens[at].id);
+            }
+            if n == 1 {
+                return 1;
+            }
+        }
+    }
+
+    /// With a heap of (rank, place) and links between neighbours; O(n log n).
+    fn merge_long(&self, tokens: &mut [Token], scratch: &mut Scratch) -> usize {
+        const NONE: u32 = u32::MAX;
+        let n = tokens.len();
+        let Scratch { before, after, heap } = scratch;
+        before.clear();
+        before.extend((0..n as u32).map(|i| i.wrapping_sub(1)));
+        after.clear();
+        after.extend(1..=n as u32);
+        let entry = |rank: u32, at: usize| Reverse((rank as u64) << 32 | at as u64);
+        let mut first = std::mem::take(heap).into_vec();
+        first.clear();
+        for i in 0..n - 1 {
+            let rank = self.pairs.rank(tokens[i].id, tokens[i + 1].id);
+            if rank != NEVER {
+                first.push(entry(rank, i));
+            }
+        }
+        *heap = BinaryHeap::from(first);
+        while let Some(Reverse(lowest)) = heap.pop() {
+            let (rank, left) = ((lowest >> 32) as u32, lowest as u32 as usize);
+            let right = after[left] as usize;
+            // stale when one of the two has been joined since
+            if before[left] == left as u32
+                || right >= n
+                || self.pairs.rank(tokens[left].id, tokens[right].id) != rank
+            {
+                continue;
+            }
+            tokens[left].id = self.results[rank as usize];
+            let next = after[right] as usize;
+            after[left] = next as u32;
+            before[right] = right as u32; // points to itself: dead
+            if next < n {
+                before[next] = left as u32;
+                let rank = self.pairs.rank(tokens[left].id, tokens[next].id);
+                if rank != NEVER {
+                    heap.push(entry(rank, left));
+                }
+            }
+            if before[left] != NONE {
+                let previous = before[left] as usize;
+                let rank = self.pairs.rank(tokens[previous].id, tokens[left].id);
+                if rank != NEVER {
+                    heap.push(entry(rank, previous));
+                }
+            }
+        }
+        let mut kept = 0;
+        let mut at = 0;
+        while at < n {
+            tokens[kept] = tokens[at];
+            kept += 1;
+            at = after[at] as usize;
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Join the leftmost pair of the lowest rank until none has a rank.
+    fn one_by_one(ranks: &HashMap<(u32, u32), u32>, results: &[u32], piece: &[u8]) -> Vec<u32> {
+        let mut ids: Vec<u32> = piece.iter().map(|&byte| byte as u32).collect();
+        loop {
+            let ranked =
+                ids.windows(2).zip(0..).filter_map(|(pair, i)| Some((*ranks.get(&(pair[0], pair[1]))?, i)));
+            let Some((rank, at)) = ranked.min() else { return ids };
+            ids[at] = results[rank as usize];
+            ids.remove(at + 1);
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_simple_loop_on_random_rules() {
+        let mut seed = 7u64;
+        let mut random = |n: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % n
+        };
+        for _ in 0..200 {
+            // ids are in no order of ranks, pairs repeat, operands come later
+            let rules: Vec<(u32, u32, u32)> = (0..40)
+                .map(|rank| {
+                    let mut operand =
+                        || if random(2) == 0 { 97 + random(3) } else { 256 + random(40) } as u32;
+                    (operand(), operand(), rank)
+                })
+                .collect();
+            let results: Vec<u32> = (0..40).map(|_| 256 + random(40) as u32).collect();
+            let mut ranks = HashMap::new();
+            for &(left, right, rank) in &rules {
+                ranks.insert((left, right), rank);
+            }
+            let merged = Rules {
+                pairs: Pairs::new(&rules).unwrap(),
+                results: results.clone(),
+                bytes: std::array::from_fn(|i| i as u32),
+            };
+            for len in [1, 2, 3, 7, 20, LONG - 1, LONG, 200] {
+                let piece: Vec<u8> = (0..len).map(|_| 97 + random(3) as u8).collect();
+                let mut tokens = Vec::new();
+                merged.merge(&piece, &mut Scratch::default(), &mut tokens);
+                let ids: Vec<u32> = tokens.iter().map(|token| token.id).collect();
+                assert_eq!(ids, one_by_one(&ranks, &results, &piece));
+                assert!(tokens.windows(2).all(|pair| pair[0].start < pair[1].start));
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A model out of what a tokenizer file says: tokens spelled in byte characters, and merges.
+
+use crate::merge::Rules;
+use crate::pairs::{Pairs, MOST_IDS, MOST_RANKS};
+use crate::vocabulary::Vocabulary;
+
+/// Pairs of tokens, one after the other: left, right, left, right.
+pub struct Merges<'a>(pub &'a [&'a [u8]]);
+
+/// The vocabulary and rules of a byte-level BPE model.
+///
+/// A token with a character that spells no byte is never reached from bytes, and is
+/// left out with its merges. Says what is wrong where the kernel cannot take the model.
+pub fn byte_level(tokens: &[&[u8]], ids: &[u32], merges: Merges) -> Result<(Vocabulary, Rules), String> {
+    let size = tokens.iter().map(|token| token.len()).sum();
+    if size >= u32::MAX as usize || tokens.len() >= MOST_IDS as usize {
+        return Err("the vocabulary is too large".into());
+    }
+    let mut vocabulary = Vocabulary::new(tokens.len(), size);
+    let mut bytes = Vec::new();
+    for (token, &id) in tokens.iter().zip(ids) {
+        if id >= MOST_IDS {
+            return Err(format!("the id {id} is larger than {}", MOST_IDS - 1));
+        }
+        if !token.is_empty() && spelled(token, &mut bytes) {
+            vocabulary.add(&bytes, id);
+        }
+    }
+    let mut singles = [0; 256];
+    for byte in 0..=255u8 {
+        let entry = vocabulary.find(&[byte]).ok_or(format!("no token spells the byte 0x{byte:02x}"))?;
+        singles[byte as usize] = vocabulary.id(entry);
+    }
+    let rules = rules(&vocabulary, merges, singles)?;
+    Ok((vocabulary, rules))
+}
+
+fn rules(vocabulary: &Vocabulary, merges: Merges, bytes: [u32; 256]) -> Result<Rules, String> {
+    let count = merges.0.len() / 2;
+    if count >= MOST_RANKS as usize {
+        return Err("there are too many merges".into());
+    }
+    let mut found = Vec::with_capacity(count);
+    let mut results = vec![0; count];
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for (rank, pair) in merges.0.chunks_exact(2).enumerate() {
+        if !spelled(pair[0], &mut left) || !spelled(pair[1], &mut right) {
+            continue;
+        }
+        let ids = (vocabulary.find(&left), vocabulary.find(&right));
+        left.extend_from_slice(&right);
+        let (Some(first), Some(second), Some(whole)) = (ids.0, ids.1, vocabulary.find(&left)) else {
+            return Err(format!("merge {rank} has a token that is not in the vocabulary"));
+        };
+        found.push((vocabulary.id(first), vocabulary.id(second), rank as u32));
+        results[rank] = vocabulary.id(whole);
+    }
+    let pairs = Pairs::new(&found).ok_or("the merges cannot be put in a table")?;
+    Ok(Rules { pairs, results, bytes })
+}
+
+/// The bytes that the characters of `token` spell; false where one spells none.
+///
+/// Printable Latin-1 stands for itself, the rest for U+0100 and on. Source: GPT-2's encoder.
+fn spelled(token: &[u8], bytes: &mut Vec<u8>) -> bool {
+    bytes.clear();
+    let Ok(text) = std::str::from_utf8(token) else { return false };
+    for character in text.chars() {
+        match (character as u32, character as u32 % 256) {
+            (code @ (0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff), _) => bytes.push(code as u8),
+            // 0x00..=0x20, 0x7f..=0xa0 and 0xad are the 68 bytes that are left, in this order
+            (0x100..=0x120, low) => bytes.push(low as u8),
+            (0x121..=0x142, low) => bytes.push((low + 0x7f - 0x21) as u8),
+            (0x143, _) => bytes.push(0xad),
+            _ => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_spelled_once() {
+        let mut found: Vec<u8> = Vec::new();
+        let mut bytes = Vec::new();
+        for character in (0..0x11_0000).filter_map(char::from_u32) {
+            if spelled(character.to_string().as_bytes(), &mut bytes) {
+                found.extend(&bytes);
+            }
+        }
+        found.sort_unstable();
+        assert_eq!(found, (0..=255).collect::<Vec<u8>>());
+        assert!(spelled("Ġé".as_bytes(), &mut bytes) && bytes == [0x20, 0xe9]);
+    }
+}

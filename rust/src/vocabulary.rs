@@ -1,0 +1,115 @@
+//! Byte strings to ids.
+
+/// A hash of bytes: folded multiplications of 16 bytes at a time.
+#[inline]
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mut hash = bytes.len() as u64;
+    let mut chunks = bytes.chunks_exact(16);
+    for chunk in &mut chunks {
+        let low = u64::from_le_bytes(chunk[..8].try_into().expect("8 bytes"));
+        let high = u64::from_le_bytes(chunk[8..].try_into().expect("8 bytes"));
+        hash = fold(low ^ hash, high);
+    }
+    let mut last = [0; 16];
+    last[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
+    let last = u128::from_le_bytes(last);
+    fold(last as u64 ^ hash, (last >> 64) as u64)
+}
+
+/// Two words to one: the halves of their product, each first mixed with a constant.
+#[inline(always)]
+pub fn fold(low: u64, high: u64) -> u64 {
+    let product = (low ^ 0xa076_1d64_78bd_642f) as u128 * (high ^ 0xe703_7ed1_a0b4_28db) as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Every token's bytes, one after the other, and a table to find them.
+pub struct Vocabulary {
+    bytes: Vec<u8>,
+    /// (where the token begins in `bytes`, its length, its id); in the order they were added
+    entries: Vec<(u32, u32, u32)>,
+    /// tag (the hash's high half) and number of the entry + 1; 0 is free
+    slots: Box<[(u32, u32)]>,
+    pub longest: usize,
+}
+
+impl Vocabulary {
+    /// Room for `tokens` tokens of `bytes` bytes together, which is less than 4 GB.
+    pub fn new(tokens: usize, bytes: usize) -> Self {
+        let slots = vec![(0, 0); (tokens * 2).max(16).next_power_of_two()].into_boxed_slice();
+        Vocabulary {
+            bytes: Vec::with_capacity(bytes),
+            entries: Vec::with_capacity(tokens),
+            slots,
+            longest: 0,
+        }
+    }
+
+    /// Add a token that is not there yet; no more than there is room for.
+    pub fn add(&mut self, token: &[u8], id: u32) {
+        assert!(self.entries.len() * 2 < self.slots.len());
+        let hash = hash_bytes(token);
+        let mut slot = hash as usize & (self.slots.len() - 1);
+        while self.slots[slot].1 != 0 {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        self.entries.push((self.bytes.len() as u32, token.len() as u32, id));
+        self.slots[slot] = ((hash >> 32) as u32, self.entries.len() as u32);
+        self.bytes.extend_from_slice(token);
+        self.longest = self.longest.max(token.len());
+    }
+
+    /// Number of the entry of a token.
+    #[inline]
+    pub fn find(&self, token: &[u8]) -> Option<usize> {
+        let hash = hash_bytes(token);
+        let mut slot = hash as usize & (self.slots.len() - 1);
+        loop {
+            let (tag, number) = self.slots[slot];
+            if number == 0 {
+                return None;
+            }
+            let entry = number as usize - 1;
+            if tag == (hash >> 32) as u32 && self.token(entry) == token {
+                return Some(entry);
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    pub fn id(&self, entry: usize) -> u32 {
+        self.entries[entry].2
+    }
+
+    pub fn token(&self, entry: usize) -> &[u8] {
+        let (start, len, _) = self.entries[entry];
+        &self.bytes[start as usize..][..len as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_was_added() {
+        let tokens: Vec<Vec<u8>> = (0..5000u32).map(|i| vec![i as u8; (i / 256) as usize + 1]).collect();
+        let mut vocabulary = Vocabulary::new(tokens.len(), 0);
+        for (id, token) in tokens.iter().enumerate() {
+            vocabulary.add(token, id as u32);
+        }
+        for (id, token) in tokens.iter().enumerate() {
+            assert_eq!(vocabulary.find(token).map(|entry| vocabulary.id(entry)), Some(id as u32));
+        }
+        assert_eq!(vocabulary.find(b"ab"), None);
+        assert_eq!(vocabulary.longest, 20);
+    }
+}
