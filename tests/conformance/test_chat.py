@@ -12,9 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from arrowprep.chat import ChatTemplate
+from arrowprep.chat.packing import pack
 from arrowprep.chat.tools import function_schema
 from arrowprep.errors import ChatError, MaskUnavailable, TemplateError, ToolSchemaError
 
@@ -202,3 +205,17 @@ def test_most_chats_of_templates_that_never_had_tags_are_accepted(golden: Golden
         accepted[line["t"]] += 1
     print({name: f"{accepted[name]}/{n}" for name, n in total.items() if accepted[name] < n})
     assert {name for name, n in total.items() if accepted[name] < 0.8 * n} <= OPEN
+
+
+def test_packs_are_the_references(capsys: Any) -> None:
+    cases = lines("packing_cases.jsonl")
+    for case in cases:
+        edges = np.concatenate([[0], np.cumsum(case["lengths"])])
+        rows = pa.ListArray.from_arrays(pa.array(edges, pa.int32()), pa.array(np.arange(edges[-1])))
+        plan = pack(case["lengths"], case["seq_length"], case["strategy"])
+        assert plan.gather(rows).to_pylist() == case["input_ids"]
+        if "seq_lengths" in case:
+            assert plan.seq_lengths.to_pylist() == case["seq_lengths"]
+    with capsys.disabled():
+        print(f"\nchat: packs {len(cases)}/{len(cases)}")
+    assert len(cases) > 50
