@@ -64,6 +64,8 @@ def measure(peer: str, job: str, inputs: Path) -> dict[str, Any]:
         for _ in range(2 if job in TWICE else 1):
             command = [sys.executable, "-m", "benchmarks.job", peer, job, str(inputs), cache]
             environment = {**os.environ, **ENVIRONMENT, "HF_HOME": cache}
+            # else every process would compile our modules anew, and the peers', once installed, never
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
         return json.loads(done.stdout.splitlines()[-1])
 
