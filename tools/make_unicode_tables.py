@@ -6,7 +6,7 @@ A tokenizer must cut a text in the same places whatever Python and `regex` are
 installed, so nothing is asked of the running interpreter.  Sources:
 
 - Python 3.11's `unicodedata`: the Unicode Character Database 14.0.0
-- Perl 5.36's Unicode::UCD (14.0.0): the Age property, in which version a character came
+- Perl 5.36's Unicode::UCD (14.0.0): scripts, and the Age, in which version a character came
 - unicodedata2 16.0.0 and 17.0.0 from PyPI: categories of Unicode 16 and 17; as two
   folders on PYTHONPATH would hide each other, UNICODEDATA_17 names that of 17.0.0
 - Node.js of ICU with Unicode 17.0: lowercase
@@ -45,6 +45,8 @@ CATEGORY_UNTIL = {
     0x111C9: ((10, 0), "Po"),
 }
 
+# scripts of version 9.0, where 14.0 says otherwise
+SCRIPT_THEN = {0x61C: "Common", 0x953: "Devanagari", 0x954: "Devanagari"}
 OLDEST_PYTHON = (13, 0)  # what str.lower() of Python 3.10 knows
 
 LOWER = """
@@ -69,15 +71,22 @@ print "$starts->[$_] $ages->[$_]\\n" for 0..$#$starts;
 """
 
 
-def ages() -> Callable[[int], tuple[int, int]]:
-    """A function from code point to the Unicode version that brought it; (99, 0) for none yet."""
-    lines = subprocess.run(["perl", "-e", PERL], check=True, capture_output=True, text=True).stdout.split(
+def property_of(name: str) -> Callable[[int], str]:
+    """A function from code point to the value that a property has there."""
+    code = PERL.replace("Age", name)
+    lines = subprocess.run(["perl", "-e", code], check=True, capture_output=True, text=True).stdout.split(
         "\n"
     )
     rows = [line.split() for line in lines if line]
     starts = [int(start) for start, _ in rows]
-    versions = [(99, 0) if age == "Unassigned" else tuple(map(int, age.split("."))) for _, age in rows]
-    return lambda code: versions[bisect.bisect_right(starts, code) - 1]  # type: ignore[return-value]
+    return lambda code: rows[bisect.bisect_right(starts, code) - 1][1]
+
+
+def ages() -> Callable[[int], tuple[int, int]]:
+    """A function from code point to the Unicode version that brought it; (99, 0) for none yet."""
+    age = property_of("Age")
+    numbers = {f"{major}.{minor}": (major, minor) for major in range(1, 15) for minor in range(10)}
+    return lambda code: numbers.get(age(code), (99, 0))
 
 
 AGE = ages()
@@ -149,6 +158,17 @@ def numeric() -> str:
     return ranges(map(int, run.stdout.split()))
 
 
+def scripts() -> str:
+    """`Latin:41-5A,61-7A`: the code points of each script."""
+    script = property_of("Script")
+    found: dict[str, list[int]] = {}
+    for code in EVERY:
+        if AGE(code) <= NORMALIZATION:
+            found.setdefault(SCRIPT_THEN.get(code) or script(code), []).append(code)
+    found.pop("Unknown", None)
+    return " ".join(f"{name}:{ranges(codes).replace(' ', ',')}" for name, codes in sorted(found.items()))
+
+
 def new_lowercase() -> str:
     """`A7CB=264`: what some Python that is supported does not know."""
     lines = subprocess.run(["node", "-e", LOWER], check=True, capture_output=True, text=True).stdout.split(
@@ -185,6 +205,7 @@ def main() -> None:
         table("PUNCTUATION", "category P, Unicode 8.0", of_category(CATEGORIES, "P")),
         table("CONTROL", "categories Cc, Cf and Co, Unicode 8.0", of_category(CATEGORIES, "Cc", "Cf", "Co")),
         table("NUMERIC", "category N, Unicode 17.0", numeric()),
+        table("SCRIPTS", "script:code points, Unicode 9.0", scripts()),
         table("NEW_LOWERCASE", "lowercase of characters since Unicode 14.0, up to 17.0", new_lowercase()),
     ]
     header = (

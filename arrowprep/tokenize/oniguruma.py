@@ -140,14 +140,15 @@ def as_unicode_16(text: str) -> str:
 
 # ---------------------------------------------------------------------- syntax
 
-# Oniguruma's word characters: ² ³ ¹ ¼ ½ ¾ are some, other numbers that are no digits are not
-_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\xb2\xb3\xb9\xbc-\xbe"
+_WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
+# outside of a class ² ³ ¹ ¼ ½ ¾ are word characters too, though other numbers that are no digits are not
+_WORD = _WORD_IN_CLASS + r"\xb2\xb3\xb9\xbc-\xbe"
 # escapes that mean something else to `regex`: outside of a class, and inside
 _ESCAPES = {
     "h": ("[0-9a-fA-F]", "0-9a-fA-F"),
     "H": ("[^0-9a-fA-F]", "[^0-9a-fA-F]"),
-    "w": (f"[{_WORD}]", _WORD),
-    "W": (f"[^{_WORD}]", f"[^{_WORD}]"),
+    "w": (f"[{_WORD}]", _WORD_IN_CLASS),
+    "W": (f"[^{_WORD}]", f"[^{_WORD_IN_CLASS}]"),
     "b": (f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))", r"\b"),
     "B": (f"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))", r"\B"),
     "Z": (r"(?=\n?\Z)", "Z"),

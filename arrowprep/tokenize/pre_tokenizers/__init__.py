@@ -15,6 +15,7 @@ from arrowprep.tokenize.pre_tokenizers.characters import (
     WhitespaceSplit,
 )
 from arrowprep.tokenize.pre_tokenizers.metaspace import Metaspace
+from arrowprep.tokenize.pre_tokenizers.scripts import UnicodeScripts
 from arrowprep.tokenize.pre_tokenizers.split import Split
 
 _ALL: list[type[PreTokenizer]] = [
@@ -27,6 +28,7 @@ _ALL: list[type[PreTokenizer]] = [
     Punctuation,
     Sequence,
     Split,
+    UnicodeScripts,
     Whitespace,
     WhitespaceSplit,
 ]
@@ -44,6 +46,7 @@ __all__ = [
     "Punctuation",
     "Sequence",
     "Split",
+    "UnicodeScripts",
     "Whitespace",
     "WhitespaceSplit",
     "read_pre_tokenizer",
