@@ -35,12 +35,14 @@ class Loaded:
     parts: Arrow IPC files, all of one schema
     schema: the columns that were asked for; the user's own Arrow files, mapped, may hold more
     fingerprint: a name for the content and for how it was read, not for the paths
+    contents: the name of each file's content, by its path
     """
 
     parts: tuple[Path, ...]
     schema: pa.Schema
     fingerprint: str
     num_rows: int
+    contents: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def convert(
         schema=schema,
         fingerprint=name_of(sources=[source.key for source in sources])[:16],
         num_rows=sum(entry.num_rows for entry in entries),
+        contents={str(source.path): source.content for source in sources},
     )
 
 

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 import pyarrow.types as pat
 
+from arrowprep.dataset import widen
 from arrowprep.dataset.load import json_document, json_rows, natural
 from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf8, opened
 from arrowprep.dataset.load.spec import ReadSpec
@@ -152,10 +153,14 @@ def _by_arrow(block: Block, known: pa.Schema) -> pa.Table | None:
     if table is None and hint.names:
         hint = pa.schema([])
         table = _read(block, hint)
-    if table is not None and (plain := _without_dates(table.schema)) != table.schema:
+    if table is None:
+        return None
+    order = known if known.names else table.schema
+    if (plain := _without_dates(table.schema)) != table.schema:
         table = _read(block, _hint(plain))
     if table is None or not table.num_columns:
         return None
+    table = _in_order(table, order)
     return table if _one_a_line(block, table) and not _may_lose_digits(table, hint) else None
 
 
@@ -199,6 +204,26 @@ def _known_part(kind: pa.DataType) -> pa.DataType | None:
     if pat.is_struct(kind):
         parts = ((field, _known_part(field.type)) for field in kind)
         return pa.struct([field.with_type(part) for field, part in parts if part is not None])
+    return kind
+
+
+def _in_order(table: pa.Table, known: pa.Schema) -> pa.Table:
+    """The table with fields as they were first seen; Arrow's reader puts those first that it was told of."""
+    schema = pa.schema(_fields_in_order(list(table.schema), {field.name: field.type for field in known}))
+    return table if schema.equals(table.schema) else widen.cast_table(table, schema)
+
+
+def _fields_in_order(fields: list[pa.Field], known: dict[str, pa.DataType]) -> list[pa.Field]:
+    there = {field.name: field for field in fields}
+    names = [*(name for name in known if name in there), *(name for name in there if name not in known)]
+    return [there[name].with_type(_type_in_order(there[name].type, known.get(name))) for name in names]
+
+
+def _type_in_order(kind: pa.DataType, known: pa.DataType | None) -> pa.DataType:
+    if known is not None and pat.is_list(kind) and pat.is_list(known):
+        return pa.list_(_type_in_order(kind.value_type, known.value_type))
+    if known is not None and pat.is_struct(kind) and pat.is_struct(known):
+        return pa.struct(_fields_in_order(list(kind), {field.name: field.type for field in known}))
     return kind
 
 

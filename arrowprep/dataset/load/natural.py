@@ -128,11 +128,11 @@ def type_of(value: Any) -> pa.DataType:
 def type_of_all(values: list[Any]) -> pa.DataType:
     """The one type of values that the json module made; null of none."""
     integers = [value for value in values if type(value) is int]
-    kinds = {type_of(value) for value in values if type(value) is not int}
+    kinds = dict.fromkeys(type_of(value) for value in values if type(value) is not int)  # as first seen
     if integers:
-        kinds.add(_integers_type(min(integers), max(integers)))
+        kinds[_integers_type(min(integers), max(integers))] = None
     found = pa.null()
-    for kind in sorted(kinds, key=str):  # `wider` does not depend on the order, its messages do
+    for kind in kinds:
         found = wider(found, kind)
     return found
 

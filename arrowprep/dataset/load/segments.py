@@ -124,10 +124,18 @@ class Segments:
         try:
             return widen.cast_table(table, self.schema)
         except pa.ArrowInvalid:
-            further = [field.with_type(self._rules.beyond(field.type)) for field in self.schema]
-            if pa.schema(further).equals(self.schema):
+            floor = pa.schema([self._further(field, table) for field in self.schema])
+            if floor.equals(self.schema):
                 raise
-            raise ReadAgain(pa.schema(further)) from None
+            raise ReadAgain(floor) from None
+
+    def _further(self, field: pa.Field, table: pa.Table) -> pa.Field:
+        """The field with a type that the values of this table fit, where it was too narrow for them."""
+        try:
+            widen.cast_table(table, pa.schema([field]))
+        except pa.ArrowInvalid:
+            return field.with_type(self._rules.beyond(field.type))
+        return field
 
     def _recast(self, path: Path) -> Path:
         with ipc.write_aside(path, self.schema) as writer:

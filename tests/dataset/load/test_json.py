@@ -154,6 +154,15 @@ def test_nesting_up_to_what_can_be_stored_is_stored_and_deeper_as_json(jsonl, tm
     assert row["a"] == "[" * 300 + "]" * 300
 
 
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+def test_a_column_of_large_numbers_is_not_widened_for_another_ones_sake(
+    jsonl, tmp_path: Path, block_bytes: int
+) -> None:
+    path = jsonl('{"a": 1, "b": -1}', '{"a": 18446744073709551615, "b": 18446744073709551615}')
+    loaded = load(path, tmp_path / "cache", block_bytes=block_bytes)
+    assert types(loaded) == {"a": "uint64", "b": "decimal128(38, 0)"}
+
+
 def test_a_repeated_key_counts_last_as_in_python(jsonl, tmp_path: Path) -> None:
     assert rows(load(jsonl('{"a": 1, "a": 2}'), tmp_path / "cache")) == [{"a": 2}]
 
@@ -251,7 +260,8 @@ def test_any_rows_load_as_json_loads_them_whatever_the_block_size(
     path.write_text("".join(json.dumps(row, ensure_ascii=ascii) + "\n" for row in table), encoding="utf-8")
     loaded = load(path, folder / "cache", block_bytes=block_bytes)
     names = list(dict.fromkeys(name for row in table for name in row))
-    assert set(loaded.schema.names) == set(names)
+    assert loaded.schema.names == names
+    assert types(load(path, folder / "whole")) == types(loaded)
     found = rows(loaded)
     for name in names:
         written = [row.get(name) for row in table]
