@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +47,14 @@ class FormatSpec:
             "format_kwargs": dict(self.options),
             "output_all_columns": self.output_all_columns,
         }
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            field.name: getattr(self, field.name) for field in fields(self)
+        }  # not the format: it has modules
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     @cached_property
     def format(self) -> Format:

@@ -1,4 +1,4 @@
-"""How rows look to a caller: as Python objects, NumPy arrays, Arrow tables, data frames.
+"""How rows look to a caller: as Python objects, NumPy arrays, Arrow tables, data frames, tensors.
 
 A format is a small class in a file of its own; a line in each of the two tables makes it known.
 """
@@ -9,9 +9,13 @@ from typing import Any
 
 from arrowprep.dataset.formats.arrow import ArrowFormat
 from arrowprep.dataset.formats.base import Format
+from arrowprep.dataset.formats.jax import JaxFormat
 from arrowprep.dataset.formats.numpy import NumpyFormat
 from arrowprep.dataset.formats.pandas import PandasFormat
+from arrowprep.dataset.formats.polars import PolarsFormat
 from arrowprep.dataset.formats.python import PythonFormat
+from arrowprep.dataset.formats.tensorflow import TensorflowFormat
+from arrowprep.dataset.formats.torch import TorchFormat
 from arrowprep.errors import BadArgument
 
 __all__ = ["FORMATS", "Format", "canonical_name", "make"]
@@ -21,6 +25,10 @@ FORMATS: dict[str, type[Format]] = {
     "numpy": NumpyFormat,
     "arrow": ArrowFormat,
     "pandas": PandasFormat,
+    "polars": PolarsFormat,
+    "torch": TorchFormat,
+    "jax": JaxFormat,
+    "tensorflow": TensorflowFormat,
 }
 _ALIASES: dict[str | None, str] = {
     None: "python",
@@ -28,6 +36,10 @@ _ALIASES: dict[str | None, str] = {
     "pa": "arrow",
     "pyarrow": "arrow",
     "pd": "pandas",
+    "pl": "polars",
+    "pt": "torch",
+    "pytorch": "torch",
+    "tf": "tensorflow",
 }
 
 

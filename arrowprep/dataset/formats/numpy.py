@@ -106,7 +106,9 @@ class NumpyFormat:
 
     def _fixed_lists(self, array: pa.Array, feature: Any) -> Array:
         size = array.type.list_size
-        values = self._array(array.values.slice(array.offset * size, len(array) * size), _inner(feature))
+        values = self._array(
+            array.values.slice(array.offset * size, len(array) * size), inner_feature(feature)
+        )
         stacked = values.reshape(len(array), size, *values.shape[1:])
         return _objects(_with_nones(list(stacked), array)) if array.null_count else stacked
 
@@ -120,7 +122,7 @@ class NumpyFormat:
         """What is in the n rows of a list array, one after the other, and n + 1 offsets into it."""
         offsets: Array = array.offsets.to_numpy() if len(array) else np.zeros(1, "i4")
         start, stop = int(offsets[0]), int(offsets[-1])
-        values = self._array(array.values.slice(start, stop - start), _inner(feature))
+        values = self._array(array.values.slice(start, stop - start), inner_feature(feature))
         return values, offsets - start if start else offsets
 
     def _structs(self, array: pa.Array, feature: Any) -> Array:
@@ -172,7 +174,7 @@ def plain_layout(array: pa.Array) -> pa.Array:
     return pa.array(array.to_pylist(), pa.large_list(kind.value_field))
 
 
-def _inner(feature: Any) -> Any:
+def inner_feature(feature: Any) -> Any:
     """The feature of what is in a list; None where nothing more is known."""
     return feature.feature if isinstance(feature, (List, LargeList)) else None
 

@@ -25,7 +25,12 @@ class Formats(Held):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> None:
-        """Set how rows come out, in place: None or "python", "numpy", "arrow", "pandas"."""
+        """Set how rows come out, in place.
+
+        type: None or "python", "numpy", "arrow", "pandas", "polars", "torch", "jax", "tensorflow"
+        columns: the only ones to come out; with output_all_columns the others do as Python objects
+        format_kwargs: of the format, such as dtype
+        """
         covered = None if columns is None else tuple(self._view.check(names_of(columns) or ()))
         name = canonical_name(type)
         self._format = FormatSpec(name, covered, output_all_columns, format_kwargs)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from multiprocessing.context import get_spawning_popen
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -40,6 +41,11 @@ class Held:
         dataset = type(self).__new__(type(self))
         dataset._set(view or self._view, format or self._format, self._split, self._cache_dir)
         return dataset
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To a process that is being started go the names of files, never rows; so a DataLoader copies none."""
+        starting = get_spawning_popen() is not None
+        return {**self.__dict__, "_view": self._view.portable()} if starting else self.__dict__
 
     def _read(self, rows: Rows) -> pa.Table:
         return self._view.read(rows, self._format.covered(self._view.column_names))
