@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         is_caching_enabled,
         settings,
     )
-    from arrowprep.dataset.dataset import Dataset, concatenate_datasets, interleave_datasets
+    from arrowprep.dataset.dataset import Dataset, concatenate_datasets, explain_cache, interleave_datasets
     from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value
     from arrowprep.dataset.loading import load_from_disk, load_local
     from arrowprep.dataset.splits import DatasetDict
@@ -54,6 +54,7 @@ _HOME = {
     "Dataset": "dataset.dataset",
     "concatenate_datasets": "dataset.dataset",
     "interleave_datasets": "dataset.dataset",
+    "explain_cache": "dataset.dataset",
     "DatasetDict": "dataset.splits",
     "Features": "dataset.features",
     "Value": "dataset.features",
@@ -96,6 +97,7 @@ __all__ = [
     "disable_progress_bars",
     "enable_caching",
     "enable_progress_bars",
+    "explain_cache",
     "interleave_datasets",
     "is_caching_enabled",
     "load_from_disk",

@@ -10,7 +10,8 @@ from importlib import import_module
 import arrowprep
 from arrowprep.errors import ArrowprepError
 
-COMMANDS = ("demo", "env")  # a module of this package each: SUMMARY, add_arguments(parser), run(arguments)
+# a module of this package each: SUMMARY, add_arguments(parser), run(arguments)
+COMMANDS = ("demo", "env", "cache")
 
 
 def parser() -> argparse.ArgumentParser:

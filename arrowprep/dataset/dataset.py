@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
@@ -12,6 +13,7 @@ from arrowprep.dataset.skin.make import Makes
 from arrowprep.dataset.skin.map import Maps
 from arrowprep.dataset.skin.rows import ChoosesRows
 from arrowprep.dataset.verbs.combine import side_by_side, stack
+from arrowprep.dataset.verbs.explain import Explanation
 from arrowprep.dataset.verbs.interleave import interleaved_rows
 from arrowprep.errors import BadArgument
 
@@ -59,3 +61,10 @@ def interleave_datasets(
     datasets = list(datasets)
     order = interleaved_rows([len(d) for d in datasets], probabilities, seed, stopping_strategy)
     return concatenate_datasets(datasets, split=split).select(order)
+
+
+def explain_cache(
+    dataset: Dataset, function: Callable[..., Any] | None = None, operation: str = "map", **arguments: Any
+) -> Explanation:
+    """`Dataset.explain_cache` as a function: why a map or filter is found in the cache, or is not."""
+    return dataset.explain_cache(function, operation, **arguments)

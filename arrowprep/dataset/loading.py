@@ -90,7 +90,7 @@ def load_local(
             reader=reader,
             options=reader_options,
         )
-        view = View.over(Files(loaded.parts), loaded.fingerprint)
+        view = View.over(Files(loaded.parts), loaded.fingerprint, origin=loaded.contents)
         view = view.keep(columns or loaded.schema.names, loaded.fingerprint)
         view = view.retyped(Features.from_arrow_schema(loaded.schema))
         splits[name] = Dataset._over(

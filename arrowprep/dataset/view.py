@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ class View:
     """Columns over sources. All sources have num_rows rows; columns keep their order.
 
     fingerprint: the name of the content, 32 hex digits (or what `new_fingerprint=` gave)
+    origin: the files that it was loaded from, and the names of their contents; told when a miss is explained
     """
 
     sources: tuple[Source, ...]
@@ -47,9 +48,16 @@ class View:
     features: Features
     fingerprint: str
     num_rows: int
+    origin: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, backing: Backing, fingerprint: str, features: Features | None = None) -> View:
+    def over(
+        cls,
+        backing: Backing,
+        fingerprint: str,
+        features: Features | None = None,
+        origin: Mapping[str, str] | None = None,
+    ) -> View:
         """All rows and columns of one backing."""
         schema = backing.schema
         return cls(
@@ -58,6 +66,7 @@ class View:
             features=features if features is not None else Features.from_arrow_schema(schema),
             fingerprint=fingerprint,
             num_rows=backing.num_rows,
+            origin=origin or {},
         )
 
     @property
@@ -94,7 +103,7 @@ class View:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is derived
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # nothing that is derived
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -188,6 +197,7 @@ class View:
             features=Features({**self.features, **other.features}),
             fingerprint=fingerprint,
             num_rows=other.num_rows,
+            origin={**self.origin, **other.origin},
         ).pruned()
 
     def pruned(self) -> View:

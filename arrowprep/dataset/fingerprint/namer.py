@@ -214,7 +214,7 @@ def _state(namer: Namer, state: Any, place: str) -> bytes:
     # the order in which attributes were set says nothing
     found = []
     for key in sorted(state):
-        found += [digest_plain(key), namer.name(state[key], f"attribute `{key}` of {place}")]
+        found += [digest_plain(key), namer.part(state[key], f"attribute `{key}` of {place}")]
     return digest("attributes", found)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,16 +14,24 @@ from arrowprep.dataset.fingerprint import Unnameable
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.storage import shelf
 from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.verbs.batches import MapSpec, names_of
+from arrowprep.dataset.verbs.explain import Explanation, explain
 from arrowprep.dataset.verbs.filter import filter_view
-from arrowprep.dataset.verbs.map import RunOptions, map_name, map_view
+from arrowprep.dataset.verbs.map import RunOptions, map_view
+from arrowprep.dataset.verbs.naming import result_name
 from arrowprep.dataset.view import View
-from arrowprep.errors import ArrowprepWarning, BadArgument
+from arrowprep.errors import BadArgument, warn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+# arguments that decide rows; the others decide only how a map runs
+_DECIDE_FILTER = {"batched", "batch_size", "with_indices", "with_rank", "input_columns", "fn_kwargs"}
+_DECIDE_MAP = _DECIDE_FILTER | {"drop_last_batch", "remove_columns", "features"}
 
 
 class Maps(Held):
@@ -78,10 +85,10 @@ class Maps(Held):
             drop_last_batch=drop_last_batch,
             with_indices=with_indices,
             with_rank=with_rank,
-            input_columns=names_of(input_columns),
-            remove_columns=names_of(remove_columns) or (),
-            features=None if features is None else Features(features),
-            fn_kwargs=dict(fn_kwargs or {}),
+            input_columns=input_columns,
+            remove_columns=remove_columns,
+            features=features,
+            fn_kwargs=fn_kwargs,
         )
         name, options = self._run("map", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Map")
         view = map_view(self._view, spec, name, replace(options, keep_in_memory=keep_in_memory))
@@ -110,16 +117,64 @@ class Maps(Held):
             batch_size=batch_size,
             with_indices=with_indices,
             with_rank=with_rank,
-            input_columns=names_of(input_columns),
-            fn_kwargs=dict(fn_kwargs or {}),
+            input_columns=input_columns,
+            fn_kwargs=fn_kwargs,
         )
         name, options = self._run(
             "filter", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Filter"
         )
         return self._with(filter_view(self._view, spec, name, options))
 
-    def _spec(self, function: Callable[..., Any], **fields: Any) -> MapSpec:
-        return MapSpec(function, format=self._format, **fields)
+    def explain_cache(
+        self,
+        function: Callable[..., Any] | None = None,
+        operation: str = "map",
+        *,
+        new_fingerprint: str | None = None,
+        **arguments: Any,
+    ) -> Explanation:
+        """Whether `map` (or `filter`) with these arguments finds its result, and if not, which part of its
+        name differs from the nearest entry: a constant, a helper, a module-level value, an argument, a file.
+        """
+        decide = {"map": _DECIDE_MAP, "filter": _DECIDE_FILTER}
+        if operation not in decide:
+            raise BadArgument(f"operation {operation!r} is neither map nor filter")
+        known = {name: value for name, value in arguments.items() if name in decide[operation]}
+        spec = self._spec(function or _identity, **known)
+        return explain(self._view, spec, operation, self._cache, new_fingerprint)
+
+    def cleanup_cache_files(self) -> int:
+        """Remove results that were made of this dataset and that nobody uses; how many.
+
+        Files of this dataset, and of any that is open in some process, stay.
+        """
+        own = set(self._view.files)
+        made = [
+            entry for entry in shelf.entries(self._cache.folder) if entry.parent == self._view.fingerprint
+        ]
+        return sum(shelf.remove(entry) for entry in made if own.isdisjoint(entry.files))
+
+    def _spec(
+        self,
+        function: Callable[..., Any],
+        *,
+        batch_size: int | None = 1000,
+        input_columns: str | Sequence[str] | None = None,
+        remove_columns: str | Sequence[str] | None = None,
+        features: Features | Mapping[str, Any] | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        **flags: bool,
+    ) -> MapSpec:
+        return MapSpec(
+            function,
+            batch_size=batch_size,
+            input_columns=names_of(input_columns),
+            remove_columns=names_of(remove_columns) or (),
+            features=None if features is None else Features(features),
+            fn_kwargs=dict(fn_kwargs or {}),
+            format=self._format,
+            **flags,
+        )
 
     def _run(
         self,
@@ -135,12 +190,12 @@ class Maps(Held):
             raise BadArgument(f"num_proc must not be negative: {num_proc}", num_proc=num_proc)
         cache, reuse = self._cache, self._reuse(load_from_cache_file)
         try:
-            name = new_fingerprint or map_name(self._view, spec, operation)
+            name = new_fingerprint or result_name(self._view, spec, operation)
         except Unnameable as reason:
-            warnings.warn(_uncached(operation, reason), ArrowprepWarning, stacklevel=3)
+            warn(_uncached(operation, reason))
             name, cache, reuse = _unrepeatable_name(), Cache(scratch_folder()), False
         cache.path(name)  # refuses a name that no file can have before anything runs
-        return name, RunOptions(cache=cache, num_proc=num_proc, reuse=reuse, desc=desc)
+        return name, RunOptions(cache=cache, operation=operation, num_proc=num_proc, reuse=reuse, desc=desc)
 
     def _format_of(self, view: View) -> FormatSpec:
         """Our format on a view made from ours: new columns join the covered ones."""

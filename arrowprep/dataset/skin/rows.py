@@ -92,10 +92,11 @@ class ChoosesRows(Held):
         chosen = dict(
             zip(("train", "test"), verbs.split_rows(self._view.num_rows, train, test, drawn), strict=True)
         )
+        note = {"operation": "train_test_split", "parent": self._view.fingerprint}
         splits = DatasetDict()
         for split, rows in chosen.items():
             name = combine("train_test_split", self._view.fingerprint, split, train, test, drawn_name)
-            part = self._with(self._view.select(verbs.stored(rows, name, self._cache), name))
+            part = self._with(self._view.select(verbs.stored(rows, name, self._cache, note), name))
             splits[split] = cast("Dataset", part)
         return splits
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from arrowprep.dataset.indices import RowArray, Rows, Span
 from arrowprep.dataset.storage import ipc
+from arrowprep.dataset.storage.pins import Pin
 from arrowprep.dataset.storage.scratch import scratch_folder
 
 
@@ -139,17 +140,24 @@ class Files:
     """Rows in Arrow IPC files of one schema, mapped when first read.
 
     order: the batches in row order as (part, batch) numbers, where that is not the files' own order
+    in_cache: the files are ours to remove, and are pinned while they are open here
     """
 
     parts: tuple[Path, ...]
     order: tuple[tuple[int, int], ...] | None = None
+    in_cache: bool = False
 
     @cached_property
     def chunks(self) -> Chunks:
+        self._pins  # noqa: B018  before they are opened
         tables = [ipc.open_mapped(path) for path in self.parts]
         batches = [table.to_batches() for table in tables]
         in_order = itertools.chain(*batches) if self.order is None else (batches[p][b] for p, b in self.order)
         return Chunks(tables[0].schema, list(in_order))
+
+    @cached_property
+    def _pins(self) -> list[Pin]:
+        return [Pin(path) for path in self.parts] if self.in_cache else []
 
     @property
     def schema(self) -> pa.Schema:
@@ -170,7 +178,7 @@ class Files:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parts": self.parts, "order": self.order}  # names, not data
+        return {"parts": self.parts, "order": self.order, "in_cache": self.in_cache}  # names, not data
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

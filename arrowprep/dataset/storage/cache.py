@@ -7,6 +7,7 @@ and the order of their record batches. It is renamed into place last.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -26,6 +27,7 @@ from arrowprep.dataset.storage.backing import Files, Memory
 from arrowprep.dataset.storage.leftovers import leftovers
 from arrowprep.dataset.storage.locks import only_one
 from arrowprep.dataset.storage.parts import NOTE, Part, described
+from arrowprep.dataset.storage.pins import Pin
 from arrowprep.dataset.widen import wider_schema
 from arrowprep.errors import BadArgument, FileError
 
@@ -50,6 +52,7 @@ class MappedPicks(Picks):
     path: Path
 
     def __init__(self, path: Path) -> None:
+        object.__setattr__(self, "_pin", Pin(path))
         column = ipc.open_mapped(path).column(_INDICES)
         numbers = column.chunk(0).to_numpy().view(np.int64) if column.num_chunks else np.empty(0, np.int64)
         super().__init__(numbers)
@@ -90,6 +93,7 @@ class Cache:
             entry.backing.chunks  # noqa: B018  opening finds what is truncated or gone
         except FileError:
             return None
+        used_now(path)
         return entry
 
     def only_one(self, fingerprint: str) -> AbstractContextManager[None]:
@@ -134,16 +138,19 @@ class Cache:
 
     def find_rows(self, fingerprint: str) -> Picks | None:
         """Row numbers that were published under this name."""
+        path = self.path(fingerprint)
         try:
-            return MappedPicks(self.path(fingerprint))
+            rows = MappedPicks(path)
         except (FileError, KeyError):
             return None
+        used_now(path)
+        return rows
 
-    def publish_rows(self, fingerprint: str, numbers: RowArray) -> Picks:
+    def publish_rows(self, fingerprint: str, numbers: RowArray, note: Mapping[str, Any]) -> Picks:
         """Keep row numbers in a file: one uint64 column, as `datasets` writes them."""
         path = self.path(fingerprint)
         batch = pa.record_batch({_INDICES: pa.array(numbers.view(np.uint64))})
-        with ipc.write_aside(path, batch.schema) as writer:
+        with ipc.write_aside(path, batch.schema.with_metadata({NOTE: json.dumps(note).encode()})) as writer:
             if len(numbers):
                 writer.write_batch(batch)
         return MappedPicks(path)
@@ -156,12 +163,22 @@ def read_note(path: Path) -> dict[str, Any] | None:
     return None if note is None else dict(json.loads(note))
 
 
+def used_now(path: Path) -> None:
+    """Note the time of use, by which the least recently used are found.
+
+    As the time of modification, for many file systems do not keep that of access.
+    """
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
 def _files(path: Path, note: Mapping[str, Any]) -> Files:
     if "parts" not in note:
-        return Files((path,))
+        return Files((path,), in_cache=True)
     return Files(
         tuple(path.with_name(name) for name in note["parts"]),
         tuple((part, batch) for part, batch in note["order"]),
+        in_cache=True,
     )
 
 

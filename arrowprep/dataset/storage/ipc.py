@@ -11,26 +11,33 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import xxhash
 
+from arrowprep.dataset.fingerprint.arrow import column_digest
 from arrowprep.errors import CacheError, MissingFile, UnreadableFile
 
 BATCH_BYTES = 16 << 20  # opening a file costs per batch
+_CHECKSUM = "checksum"
 _FILE_MAGIC = b"ARROW1\0\0"
 
 
 class Writer:
-    """Writes batches to an Arrow file that is still aside; CacheError where the folder takes no more."""
+    """Writes batches to an Arrow file that is still aside, each with a checksum of its values.
+
+    Raises CacheError where the folder takes no more.
+    """
 
     def __init__(self, path: Path, sink: Any, writer: Any) -> None:
         self._path, self._sink, self._writer = path, sink, writer
 
     def write_batch(self, batch: pa.RecordBatch, custom_metadata: Mapping[str, str] | None = None) -> None:
+        metadata = {**(custom_metadata or {}), _CHECKSUM: checksum(batch)}
         with telling_folder(self._path.parent):
-            self._writer.write_batch(batch, custom_metadata)
+            self._writer.write_batch(batch, metadata)
 
     def write_table(self, table: pa.Table, max_chunksize: int | None = None) -> None:
-        with telling_folder(self._path.parent):
-            self._writer.write_table(table, max_chunksize)
+        for batch in table.to_batches(max_chunksize):
+            self.write_batch(batch)
 
     def close(self) -> None:
         with telling_folder(self._path.parent):
@@ -126,3 +133,28 @@ def _opened(path: Path) -> Iterator[Any]:
         raise MissingFile(f"{path} does not exist", path=path) from error
     except (pa.ArrowInvalid, OSError) as error:
         raise UnreadableFile(f"{path} is truncated or is no Arrow file: {error}", path=path) from error
+
+
+def checksum(batch: pa.RecordBatch) -> str:
+    """Of the values of a record batch; some GB/s."""
+    return xxhash.xxh3_64_hexdigest(b"".join(column_digest(column) for column in batch.columns))
+
+
+def damaged(path: Path) -> list[int]:
+    """The numbers of the record batches of an Arrow file whose values are not those that were written.
+
+    Reads all of the file. Raises as `open_mapped` where it cannot be opened.
+    """
+    found = []
+    with _opened(path) as reader:
+        for number in range(getattr(reader, "num_record_batches", 0)):
+            try:
+                batch, metadata = reader.get_batch_with_custom_metadata(number)
+                batch.validate(full=True)
+                written = dict(metadata or {}).get(_CHECKSUM.encode())
+                whole = written is None or written.decode() == checksum(batch)
+            except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
+                whole = False
+            if not whole:
+                found.append(number)
+    return found

@@ -69,7 +69,8 @@ def stack(views: Sequence[View]) -> View:
     filled = [view for view in views if view.num_rows] or list(views[:1])
     same = tuple(replace(view.keep(list(features), view.fingerprint), features=features) for view in filled)
     name = combine("concatenate", 0, tuple(view.fingerprint for view in views))
-    return View.over(Stacked(same), name, features)
+    origin = {path: content for view in views for path, content in view.origin.items()}
+    return View.over(Stacked(same), name, features, origin)
 
 
 def side_by_side(views: Sequence[View]) -> View:

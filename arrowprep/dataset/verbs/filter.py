@@ -13,7 +13,7 @@ from arrowprep.dataset.indices import Span, simplest
 from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.verbs.batches import MapSpec
-from arrowprep.dataset.verbs.map import RunOptions, map_view
+from arrowprep.dataset.verbs.map import RunOptions, about, map_view
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadResult
 
@@ -44,7 +44,9 @@ def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> Vi
     if rows is None:
         mask = _mask_of(view, spec, name, options)
         numbers = np.flatnonzero(mask).astype(np.int64, copy=False)
-        rows = options.cache.publish_rows(name, numbers)
+        rows = options.cache.publish_rows(
+            name, numbers, {**about(view, spec, "filter"), "parent": view.fingerprint}
+        )
     return view.select(simplest(rows.numbers) if len(rows) < 2 else rows, name)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
+import contextlib
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,51 +15,34 @@ import pyarrow as pa
 from arrowprep import progress
 from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
 from arrowprep.dataset.features import Features
-from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.storage.cache import Cache, Entry
 from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartWriter
 from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, label_of, random_state_kept
+from arrowprep.dataset.verbs.naming import VERSION, name_parts
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import cast_table
-from arrowprep.errors import ArrowprepWarning, BadResult, CannotTravel, TypeConflict
+from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, warn
 
-VERSION = 1  # of the meaning of map: another number is another name for every result
 TASKS_A_WORKER = 8
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a map runs; nothing here changes a row, and nothing is part of a name."""
+    """How a map runs; nothing here changes a row, and nothing is part of a name.
+
+    operation: whose result it is, "map" or "filter"
+    """
 
     cache: Cache
+    operation: str = "map"
     num_proc: int | None = None
     reuse: bool = True
     keep_in_memory: bool = False
     desc: str = "Map"
     show_progress: bool | None = None
-
-
-def map_name(view: View, spec: MapSpec, operation: str) -> str:
-    """The name of a map's result. Raises Unnameable for a function that cannot be named."""
-    return combine(
-        operation,
-        VERSION,
-        view.fingerprint,
-        fingerprint_of(spec.function),
-        fingerprint_of(dict(spec.fn_kwargs)),
-        spec.batched,
-        spec.batch_size if spec.batched else None,
-        spec.batched and spec.drop_last_batch,
-        spec.with_indices,
-        spec.with_rank,
-        spec.input_columns,
-        spec.remove_columns,
-        None if spec.features is None else fingerprint_of(spec.features.to_dict()),
-        fingerprint_of(spec.format.identity),
-    )
 
 
 def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
@@ -96,12 +80,13 @@ class _Layout:
     gone: frozenset[str]
     whole: bool = False
 
-    def note(self, view: View, new: list[str]) -> dict[str, Any]:
-        """What an entry says of itself: its columns in order, and which of them are the parent's."""
+    def note(self, view: View, new: list[str], about: Mapping[str, Any]) -> dict[str, Any]:
+        """What an entry says: its columns in order, which of them are the parent's, and its name."""
         kept = [name for name in view.columns if name not in self.gone and name not in new]
         order = [name for name in view.columns if name in kept or (name in new and not self.whole)]
         order += [name for name in new if name not in order]
         return {
+            **about,
             "version": VERSION,
             "parent": view.fingerprint,
             "columns": order,
@@ -119,8 +104,10 @@ class _Layout:
 class _MapWorker:
     """Applies the function to the batches of its tasks and appends what is new."""
 
-    def __init__(self, view: View, spec: MapSpec, name: str, stem: Path, rank: int | None) -> None:
-        self._view, self._spec, self._rank = view, spec, rank
+    def __init__(
+        self, view: View, spec: MapSpec, name: str, stem: Path, about: Mapping[str, Any], rank: int | None
+    ) -> None:
+        self._view, self._spec, self._about, self._rank = view, spec, about, rank
         self._apply = BatchFunction(spec, view.features, name)
         self._writer = PartWriter(stem.with_name(f"{stem.name}-{rank or 0}"))
         self._layouts: dict[_Layout | None, Span] = {}  # and the first rows that came in each
@@ -150,7 +137,7 @@ class _MapWorker:
         table = self._with_all_new(returned.table, parent, layout)
         if table.column_names:
             try:
-                self._writer.append(table, span, layout.note(self._view, table.column_names))
+                self._writer.append(table, span, layout.note(self._view, table.column_names, self._about))
             except TypeConflict as error:
                 raise self._apply.bad(
                     f"returned values that do not fit earlier ones: {error}", span
@@ -179,6 +166,7 @@ class _MapWorker:
 
 def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry | None:
     """Run what no earlier run has left whole, and publish all of it; None where nothing was returned."""
+    said = about(view, spec, options.operation)
     parts = options.cache.leftovers(name, view.num_rows, VERSION if options.reuse else -1)
     layouts: set[_Layout | None] = {_Layout.of(part.note) for part in parts}
     missing = gaps(view.num_rows, [span for part in parts for span in part.spans])
@@ -186,12 +174,14 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry
     executor = choose_executor(options.num_proc, tasks)
     with progress.bar(view.num_rows, options.desc, show=options.show_progress) as bar:
         bar.advance(view.num_rows - sum(map(len, missing)))
-        outcome = _run(executor, view, spec, name, options.cache.stem(name), tasks, bar.advance)
+        make_worker = partial(_MapWorker, view, spec, name, options.cache.stem(name), said)
+        outcome = _run(executor, make_worker, tasks, bar.advance)
     layout = _agreed(layouts.union(*outcome.results), label_of(spec.function))
     if layout is None:
         return None
     parts += [part for finished in outcome.finished for part in finished]
-    note = layout.note(view, list(dict.fromkeys(column for part in parts for column in part.schema.names)))
+    new = list(dict.fromkeys(column for part in parts for column in part.schema.names))
+    note = layout.note(view, new, said)
     if not parts:
         return Entry(Memory(pa.table({})), note)
     one_file = isinstance(executor, Inline)
@@ -200,20 +190,26 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry
 
 def _run(
     executor: Executor,
-    view: View,
-    spec: MapSpec,
-    name: str,
-    stem: Path,
+    make_worker: partial[_MapWorker],
     tasks: Sequence[_Task],
     report: Callable[[int], None],
 ) -> Outcome:
     """All tasks, in other processes if they can be: what cannot travel runs here, with a warning."""
     if not isinstance(executor, Inline):
+        view, *others = make_worker.args
         try:
-            return executor.run(partial(_MapWorker, view.portable(), spec, name, stem), tasks, report=report)
+            return executor.run(partial(_MapWorker, view.portable(), *others), tasks, report=report)
         except CannotTravel as reason:
-            warnings.warn(f"this map runs in one process: {reason}", ArrowprepWarning, stacklevel=6)
-    return Inline().run(lambda _: _MapWorker(view, spec, name, stem, None), tasks, report=report)
+            warn(f"this map runs in one process: {reason}")
+    return Inline().run(lambda _: make_worker(None), tasks, report=report)
+
+
+def about(view: View, spec: MapSpec, operation: str) -> dict[str, Any]:
+    """What an entry tells whoever lists the cache, or asks why another one was missed."""
+    said: dict[str, Any] = {"operation": operation, "function": label_of(spec.function), "made": time.time()}
+    with contextlib.suppress(Unnameable):
+        said["key"] = name_parts(view, spec, operation)
+    return said
 
 
 def _plan(missing: Sequence[Span], batch_size: int, num_proc: int) -> list[_Task]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def select(view: View, selection: Any, cache: Cache) -> View:
         return view
     content = (rows.start, rows.stop) if isinstance(rows, Span) else fingerprint_of(rows.numbers)
     name = combine("select", view.fingerprint, content)
-    return view.select(stored(rows, name, cache), name)
+    return view.select(stored(rows, name, cache, _note(view, "select")), name)
 
 
 def select_shard(view: View, num_shards: int, index: int, contiguous: bool) -> View:
@@ -39,7 +40,7 @@ def shuffle(view: View, generator: np.random.Generator, cache: Cache, reuse: boo
     name = combine("shuffle", view.fingerprint, fingerprint_of(generator))
     rows: Rows | None = cache.find_rows(name) if reuse and view.num_rows > LARGE_ROWS else None
     if rows is None:
-        rows = stored(permutation(view.num_rows, generator), name, cache)
+        rows = stored(permutation(view.num_rows, generator), name, cache, _note(view, "shuffle"))
     return view.select(rows, name)
 
 
@@ -52,7 +53,7 @@ def sort(view: View, columns: list[str], descending: list[bool], nulls_first: bo
         order = _order(
             view.read(Span(0, view.num_rows), list(dict.fromkeys(columns))), columns, descending, nulls_first
         )
-        rows = stored(simplest(order), name, cache)
+        rows = stored(simplest(order), name, cache, _note(view, "sort"))
     return view.select(rows, name)
 
 
@@ -67,11 +68,15 @@ def _order(table: pa.Table, columns: list[str], descending: list[bool], nulls_fi
     return pc.sort_indices(table, sort_keys=keys).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
 
-def stored(rows: Rows, name: str, cache: Cache) -> Rows:
+def stored(rows: Rows, name: str, cache: Cache, note: Mapping[str, str]) -> Rows:
     """The same rows; many row numbers are mapped from a file instead of held."""
     if isinstance(rows, Picks) and len(rows) > LARGE_ROWS:
-        return cache.publish_rows(name, np.ascontiguousarray(rows.numbers))
+        return cache.publish_rows(name, np.ascontiguousarray(rows.numbers), note)
     return rows
+
+
+def _note(view: View, operation: str) -> dict[str, str]:
+    return {"operation": operation, "parent": view.fingerprint}
 
 
 def generator_of(seed: Any, generator: np.random.Generator | None) -> np.random.Generator:

@@ -1,0 +1,54 @@
+"""The name of a result, and the parts it is made of, so that a miss can be explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arrowprep.dataset.fingerprint import combine, describe, fingerprint_of
+from arrowprep.dataset.verbs.batches import MapSpec
+from arrowprep.dataset.view import View
+
+VERSION = 1  # of the meaning of map and filter: another number is another name for every result
+
+
+def result_name(view: View, spec: MapSpec, operation: str) -> str:
+    """The name of a map's or filter's result. Raises Unnameable for a function that cannot be named."""
+    return combine(
+        operation,
+        VERSION,
+        view.fingerprint,
+        fingerprint_of(spec.function),
+        fingerprint_of(dict(spec.fn_kwargs)),
+        tuple(_arguments(spec).values()),
+        None if spec.features is None else fingerprint_of(spec.features.to_dict()),
+        fingerprint_of(spec.format.identity),
+    )
+
+
+def name_parts(view: View, spec: MapSpec, operation: str) -> dict[str, str]:
+    """What a result's name is made of, as somebody who reads it would say."""
+    parts = {"operation": operation, "data": view.fingerprint}
+    parts |= {f"file {path}": content for path, content in view.origin.items()}
+    parts |= describe(spec.function)
+    parts |= {f"fn_kwargs {name!r}": _whole(describe(value)) for name, value in spec.fn_kwargs.items()}
+    parts |= {f"argument {name}": repr(value) for name, value in _arguments(spec).items()}
+    parts["argument features"] = repr(spec.features)
+    parts["format of the dataset"] = repr(spec.format.saved() or fingerprint_of(spec.format.identity))
+    return parts
+
+
+def _arguments(spec: MapSpec) -> dict[str, Any]:
+    return {
+        "batched": spec.batched,
+        "batch_size": spec.batch_size if spec.batched else None,
+        "drop_last_batch": spec.batched and spec.drop_last_batch,
+        "with_indices": spec.with_indices,
+        "with_rank": spec.with_rank,
+        "input_columns": spec.input_columns,
+        "remove_columns": spec.remove_columns,
+    }
+
+
+def _whole(parts: dict[str, str]) -> str:
+    """The parts of one value as one."""
+    return next(iter(parts.values())) if len(parts) == 1 else combine(*parts.items())
