@@ -5,8 +5,9 @@ will release), and not a process that imports the user's `__main__` again (which
 anew in an unguarded script). It takes the parent's import path, folder and environment, and nothing else.
 
 After a run that went well it stays for the next, for at most a minute. What the last function left in it is
-what it would have left in one process: imported modules and their state. It is not used again when a
-module of the user's that it imported changed on disk, or when the parent's environment, path or folder did.
+what it would have left in one process: imported modules and their state. It takes the import path,
+folder and environment of the parent anew. It is not used again when a module of the user's that it imported
+changed on disk.
 """
 
 from __future__ import annotations
@@ -18,11 +19,10 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 
 from multiprocess.connection import Connection, Pipe
 
-from arrowprep.dataset.execute.worker_process import stamp
+from arrowprep.dataset.execute.worker_process import World, stamp
 
 _CLOSE_S = 2.0
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false", "ARROWPREP_THREADS": "1"}
@@ -38,15 +38,15 @@ class Interpreter:
 
     process: subprocess.Popen[bytes]
     connection: Connection
-    world: tuple[Any, ...]
+    executable: str
     fresh: bool = True
     files: dict[str, tuple[int, int] | None] = field(default_factory=dict)
 
-    def is_usable(self, world: tuple[Any, ...]) -> bool:
+    def is_usable(self) -> bool:
         """Whether a new process would be no different."""
         return (
             self.process.poll() is None
-            and self.world == world
+            and self.executable == sys.executable
             and all(stamp(file) == known for file, known in self.files.items())
         )
 
@@ -79,17 +79,16 @@ _lock = threading.Lock()
 
 def take(count: int) -> list[Interpreter]:
     """This many interpreters, warm ones first."""
-    world = _world()
     with _lock:
         candidates, _idle[:] = list(_idle), []
-    usable = [it for it in candidates if it.is_usable(world)]
+    usable = [it for it in candidates if it.is_usable()]
     for stale in (it for it in candidates if it not in usable):
         stale.close()
     with _lock:
         _idle.extend(usable[count:])
     taken = usable[:count]
     try:
-        taken += [start(world) for _ in range(count - len(taken))]
+        taken += [start() for _ in range(count - len(taken))]
     except BaseException:
         give_back(taken)
         raise
@@ -102,14 +101,13 @@ def give_back(interpreters: list[Interpreter]) -> None:
         _idle.extend(interpreters)
 
 
-def start(world: tuple[Any, ...] | None = None) -> Interpreter:
+def start() -> Interpreter:
     """A new process; it will say ("ready",)."""
-    world = world or _world()
-    executable, environment, path, _ = world
+    taken = world()
     ours, theirs = Pipe(duplex=True)
     # the path is set before anything of ours is imported; -c has put the current folder into it
     command = (
-        f"import sys; sys.path[:] = {list(path)!r}; "
+        f"import sys; sys.path[:] = {taken.path!r}; "
         f"from arrowprep.dataset.execute.worker_process import main; main({theirs.fileno()})"
     )
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
@@ -117,21 +115,20 @@ def start(world: tuple[Any, ...] | None = None) -> Interpreter:
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         process = subprocess.Popen(
-            [executable, *flags, "-c", command],
+            [sys.executable, *flags, "-c", command],
             stdin=subprocess.DEVNULL,
             pass_fds=(theirs.fileno(),),
-            env=dict(environment),
+            env=taken.environment,
         )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.close()
-    return Interpreter(process, ours, world)
+    return Interpreter(process, ours, sys.executable)
 
 
-def _world() -> tuple[Any, ...]:
-    """All that a new process takes from this one."""
-    environment = tuple(sorted({**os.environ, **_ENVIRONMENT}.items()))
-    return sys.executable, environment, tuple(sys.path), os.getcwd()
+def world() -> World:
+    """What a worker takes from this process."""
+    return World({**os.environ, **_ENVIRONMENT}, list(sys.path), os.getcwd())
 
 
 def shut_down() -> None:

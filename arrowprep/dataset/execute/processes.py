@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import signal
 import time
 from collections import deque
@@ -131,7 +130,7 @@ class _Run:
         values = {it.name: getattr(settings, it.name) for it in dataclasses.fields(settings)}
         values |= {"threads": 1, "progress_bars": False}
         member.state = "making"
-        member.send("begin", values, os.getcwd(), member.rank, self._maker)
+        member.send("begin", values, interpreters.world(), member.rank, self._maker)
 
     def _take_result(self, member: _Member, number: int, data: bytes, rows: int) -> None:
         self._results[number] = unpack(data)

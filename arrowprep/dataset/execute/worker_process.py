@@ -4,7 +4,7 @@ Messages come over one pipe, read by a thread of its own, so that the end of the
 middle of a long task: this process then ends at once. A cancellation arrives the same way and interrupts
 the task. Ctrl-C in a terminal reaches every process of the group; here it is left to the parent.
 
-    from the parent   ("begin", settings, cwd, rank, maker) ("task", number, data) ("finish",) ("cancel",)
+    from the parent   ("begin", settings, world, rank, maker) ("task", number, data) ("finish",) ("cancel",)
     to the parent     ("ready",) ("begun",) ("progress", rows) ("result", number, data, rows)
                       ("finished", data, files) ("failed", number or None, error)
 """
@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -30,6 +31,15 @@ from arrowprep.dataset.fingerprint.modules import is_own
 
 IDLE_S = 60.0  # an idle process ends itself after so long
 PROGRESS_S = 0.05  # between two messages about progress
+
+
+@dataclass(frozen=True)
+class World:
+    """What a worker takes from its parent at the beginning of each run."""
+
+    environment: dict[str, str]
+    path: list[str]
+    folder: str
 
 
 class Cancelled(BaseException):
@@ -46,7 +56,6 @@ class _Session:
         self._worker: base.Worker | None = None
         self._rows = 0
         self._told = 0.0
-        self._start = (dict(os.environ), list(sys.path))
 
     def serve(self) -> None:
         """Answer until the parent goes or says so."""
@@ -111,14 +120,13 @@ class _Session:
                 with contextlib.suppress(OSError, ValueError):
                     stream.flush()
 
-    def _begin(self, settings: dict[str, Any], cwd: str, rank: int, maker: bytes) -> tuple[Any, ...]:
-        # as a fresh process would find it, whatever the last run's function did
-        environment, path = self._start
-        if dict(os.environ) != environment:
+    def _begin(self, settings: dict[str, Any], world: World, rank: int, maker: bytes) -> tuple[Any, ...]:
+        # as the parent has it now, whatever it was at the start, and whatever the last run's function did
+        if dict(os.environ) != world.environment:
             os.environ.clear()
-            os.environ.update(environment)
-        sys.path[:] = path
-        os.chdir(cwd)
+            os.environ.update(world.environment)
+        sys.path[:] = world.path
+        os.chdir(world.folder)
         config.configure(**settings)
         make_worker: base.MakeWorker = unpack(maker)
         self._worker = make_worker(rank)
