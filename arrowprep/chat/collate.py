@@ -6,6 +6,7 @@ lists are read where they lie, without Python numbers between.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -31,6 +32,7 @@ class PadsRows(Protocol):
 # what stands for no token, in columns that are not ids; 0 in all others
 _FILLS = {"labels": -100, "special_tokens_mask": 1}
 _LABELS = ("label", "label_ids")
+_NONE = np.empty(0, np.int64)
 
 
 @dataclass
@@ -42,8 +44,8 @@ class DataCollatorWithPadding:
     pad_to_multiple_of: the length is rounded up to a multiple of it
     return_tensors: "pt", "np" or "jax"
 
-    input_ids are padded with the pad token, labels with -100, masks and positions with 0; attention_mask is made
-    where it is not given. Whole numbers come out as int64, label and label_ids as labels.
+    input_ids are padded with the pad token, labels with -100, masks and positions with 0; attention_mask is
+    made where it is not given. Whole numbers come out as int64, label and label_ids as labels.
     """
 
     tokenizer: PadsRows
@@ -157,14 +159,14 @@ class _Ragged:
             raise LengthMismatch(
                 f"a row of {name} is longer than its input_ids, or than max_length", column=name
             )
-        places = np.arange(width)
-        if side == "right":
-            taken = places < self.lengths[:, None]
-        else:
-            taken = places >= width - self.lengths[:, None]
-        array = np.full(taken.shape, fill, self.flat.dtype)
-        array[taken] = self.flat
-        return array
+        filled = np.full((len(self.lengths), width), fill, self.flat.dtype)
+        end = 0
+        for row, length in zip(
+            filled, self.lengths.tolist(), strict=True
+        ):  # rows are few and long: faster than one mask
+            begin, end = end, end + length
+            row[slice(length) if side == "right" else slice(width - length, width)] = self.flat[begin:end]
+        return filled
 
 
 def _columns(features: Any) -> Mapping[str, Any]:
@@ -186,7 +188,7 @@ def _columns(features: Any) -> Mapping[str, Any]:
 def _rows(column: Any) -> Any:
     """A column of lists as _Ragged, one of plain values as an array; whole numbers as int64."""
     if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if isinstance(column, pa.Array):
         return _arrow_rows(column)
     if isinstance(column, np.ndarray) and column.dtype != object:
@@ -198,7 +200,17 @@ def _rows(column: Any) -> Any:
     lengths = np.fromiter(map(len, column), np.int64, len(column))
     if all(isinstance(row, np.ndarray) for row in column):
         return _Ragged(_int64(np.concatenate(column)), lengths)
-    return _Ragged(_int64(np.array(list(chain.from_iterable(column)))), lengths)
+    return _Ragged(_flat_of_lists(column), lengths)
+
+
+def _flat_of_lists(rows: Any) -> Any:
+    try:
+        # a third of the time of np.array, and unlike np.fromiter it refuses what is not whole
+        return np.concatenate(
+            [np.frombuffer(array("q", row), np.int64) if len(row) else _NONE for row in rows]
+        )
+    except TypeError:
+        return _int64(np.array(list(chain.from_iterable(rows))))
 
 
 def _arrow_rows(column: Any) -> Any:
@@ -223,9 +235,9 @@ def _converted(arrays: dict[str, Any], tensors: str) -> dict[str, Any]:
     if tensors == "pt":
         import torch
 
-        return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+        return {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in arrays.items()}
     if tensors == "jax":
         import jax.numpy as jnp
 
-        return {name: jnp.asarray(array) for name, array in arrays.items()}
+        return {name: jnp.asarray(values) for name, values in arrays.items()}
     raise BadArgument(f'return_tensors is "pt", "np" or "jax", not {tensors!r}', return_tensors=tensors)

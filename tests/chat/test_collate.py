@@ -76,6 +76,11 @@ class TestPadding:
         weights = DataCollatorWithPadding(Tokenizer(), return_tensors="np")(rows)["weight"]
         assert (weights.dtype, weights.tolist()) == (np.float32, [0.5, 1.0])
 
+    def test_lists_of_numbers_that_are_not_whole_are_kept(self) -> None:
+        rows = [{"input_ids": [1, 2], "weights": [1, 0.5]}, {"input_ids": [3], "weights": [2]}]
+        weights = DataCollatorWithPadding(Tokenizer(), return_tensors="np")(rows)["weights"]
+        assert weights.tolist() == [[1.0, 0.5], [2.0, 0.0]]
+
     def test_rows_that_are_equal_need_no_padding(self) -> None:
         collate = DataCollatorWithPadding(
             Tokenizer(), padding=False, pad_to_multiple_of=8, return_tensors="np"
