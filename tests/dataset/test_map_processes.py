@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -126,3 +129,28 @@ def test_the_parents_environment_is_as_it_was(ds):
     before = dict(os.environ)
     ds.map(lambda row: {"m": 1}, num_proc=2)
     assert dict(os.environ) == before
+
+
+def test_workers_run_the_code_that_the_name_says_even_where_its_file_was_edited_since(tmp_path):
+    (tmp_path / "cleaning.py").write_text(
+        "FACTOR = 2\n\ndef clean(row):\n    return {'m': row['n'] * FACTOR}\n"
+    )
+    script = textwrap.dedent(
+        """
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        from arrowprep import Dataset
+        import cleaning
+
+        with open(cleaning.__file__, "w") as file:
+            file.write("def clean(row):\\n    return {'m': 'edited'}\\n")
+        ds = Dataset.from_dict({"n": list(range(8))})
+        print(ds.map(cleaning.clean, num_proc=2)["m"][:])
+        print(ds.map(lambda row: cleaning.clean(row), num_proc=2)["m"][:])
+        """
+    )
+    run = subprocess.run(
+        [sys.executable, "-B", "-c", script, str(tmp_path)], check=True, capture_output=True, text=True
+    )
+    expected = str([2 * n for n in range(8)])
+    assert run.stdout.splitlines() == [expected, expected]

@@ -1,8 +1,9 @@
 """How functions and errors go from one process to another.
 
 A function of an importable module travels as its name. What a fresh process could not import, or
-should not, travels by value with all that it reads: `__main__`, notebooks, lambdas and closures, and
-modules that are still being imported, whose import would start the same work again.
+should not, travels by value with all that it reads: `__main__`, notebooks, lambdas and closures,
+modules that are still being imported, whose import would start the same work again, and modules whose
+file is newer than this process, which a worker would find edited while the name says what is here.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 import dill
 
-from arrowprep.dataset.fingerprint.modules import is_own
+from arrowprep.dataset.fingerprint.modules import is_own, was_edited
 from arrowprep.errors import CannotTravel, MapError
 
 
@@ -85,7 +86,11 @@ def _travels_by_name(name: str) -> bool:
         return True
     steps = name.split(".")
     parents = [sys.modules.get(".".join(steps[: at + 1])) for at in range(len(steps))]
-    return not any(map(_is_being_imported, parents)) and _is_found(parents[0])
+    return (
+        not any(map(_is_being_imported, parents))
+        and _is_found(parents[0])
+        and not was_edited(sys.modules[name])
+    )
 
 
 def _is_being_imported(module: ModuleType | None) -> bool:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
 _INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD = Path(os.__file__).parent  # where the standard library lies
+
+
+_FIRST_LOOK = time.time()
+
+
+def was_edited(module: ModuleType) -> bool:
+    """Whether the file may hold other code than the module that was imported from it."""
+    try:
+        return os.stat(module.__file__ or "").st_mtime > _FIRST_LOOK
+    except (OSError, AttributeError):
+        return False
 
 
 def is_own(module_name: str, module: ModuleType | None = None) -> bool:
