@@ -100,3 +100,59 @@ def test_spans_grow_and_stay_within_the_text(normalizer: normalizers.Normalizer,
     aligned = normalizer.apply(Aligned(text))
     assert aligned.text == normalizer.normalize_str(text)
     assert all(0 <= start <= end <= len(text) for start, end in spans(aligned))
+
+
+class TestBert:
+    def test_it_cleans_spaces_and_lowers(self) -> None:
+        assert normalizers.BertNormalizer().normalize_str("A\x00\tÉ猫") == "a e 猫 "
+
+    def test_accents_follow_case_unless_said(self) -> None:
+        assert normalizers.BertNormalizer(lowercase=False).normalize_str("É") == "É"
+        assert normalizers.BertNormalizer(lowercase=False, strip_accents=True).normalize_str("É") == "E"
+        assert normalizers.BertNormalizer(strip_accents=False).normalize_str("É") == "é"
+
+    def test_spaces_stand_for_the_ideograph(self) -> None:
+        assert spans(normalizers.BertNormalizer().apply(Aligned("a猫"))) == [(0, 1), (1, 2), (1, 2), (1, 2)]
+
+
+def test_lowercase_knows_no_final_sigma_and_newer_letters() -> None:
+    assert normalizers.Lowercase().normalize_str("ΟΔΟΣ İ") == "οδοσ i̇"
+    assert normalizers.Lowercase().normalize_str("\u1c89\ua7dc") == "\u1c8a\u019b"  # Unicode 16
+
+
+def test_accents_are_marks_of_every_kind() -> None:
+    assert normalizers.StripAccents().normalize_str("e\u0301\u20dd\u0903é") == "eé"
+
+
+def test_separators_become_spaces_in_machine_translation() -> None:
+    assert normalizers.Nmt().normalize_str("a\u200b\x07b\x00\u3000") == "a b\x00\u3000"
+
+
+def charsmap(entries: dict[bytes, str]) -> bytes:
+    """A double array of one level: single bytes and what they become."""
+    units = [0] * 1024
+    units[0] = 256 << 10  # the root's children begin at 256
+    texts = b""
+    for number, (key, new) in enumerate(entries.items()):
+        node, leaf = 256 ^ key[0], 512 + number
+        units[node] = key[0] | 1 << 8 | (node ^ leaf) << 10
+        units[leaf] = 1 << 31 | len(texts)
+        texts += new.encode() + b"\0"
+    table = b"".join(unit.to_bytes(4, "little") for unit in units)
+    return len(table).to_bytes(4, "little") + table + texts
+
+
+class TestPrecompiled:
+    def test_a_short_grapheme_is_replaced_as_a_whole(self) -> None:
+        upper = normalizers.Precompiled(charsmap({b"a": "A", b"b": "xyz", b"c": ""}))
+        assert upper.normalize_str("aba-") == "AxyzA-"
+        assert upper.normalize_str("a\u0301!") == "A!"
+        assert spans(upper.apply(Aligned("ab-"))) == [(0, 1), (1, 2), (1, 2), (1, 2), (2, 3)]
+
+    def test_what_is_removed_belongs_to_what_is_before(self) -> None:
+        assert spans(normalizers.Precompiled(charsmap({b"c": ""})).apply(Aligned("acb"))) == [(0, 1), (2, 3)]
+
+    @pytest.mark.parametrize("data", [b"", b"\x08\0\0\0xx", b"\0\0\0\0"])
+    def test_a_broken_map_is_refused(self, data: bytes) -> None:
+        with pytest.raises(ValueError, match="cut short"):
+            normalizers.Precompiled(data)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arrowprep.errors import BadTokenizerFile
-from arrowprep.tokenize import Regex, pre_tokenizers
+from arrowprep.tokenize import Regex, Tokenizer, pre_tokenizers
+from arrowprep.tokenize.models import WordLevel
 from arrowprep.tokenize.oniguruma import Pattern, as_unicode_16, settled, translate
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS, split_spans
 
@@ -138,3 +139,52 @@ def test_a_sequence_cuts_what_the_one_before_cut() -> None:
     assert sequence.pre_tokenize_str("a1 2") == [("a", (0, 1)), ("1", (1, 2)), ("2", (3, 4))]
     assert len(sequence) == 2
     assert list(sequence) == parts
+
+
+class TestCharacters:
+    """Pre-tokenizers that look at one character at a time."""
+
+    def test_words_and_what_is_between(self) -> None:
+        assert pieces(pre_tokenizers.Whitespace(), "don't stop!! ½") == ["don", "'", "t", "stop", "!!", "½"]
+        assert pieces(pre_tokenizers.WhitespaceSplit(), " don't\u3000stop ") == ["don't", "stop"]
+
+    def test_bert_isolates_ascii_symbols_but_no_other_ones(self) -> None:
+        assert pieces(pre_tokenizers.BertPreTokenizer(), "a$b ₹c «d»") == ["a", "$", "b", "₹c", "«", "d", "»"]
+        assert pieces(pre_tokenizers.Punctuation("removed"), "a.b!") == ["a", "b"]
+
+    def test_all_numbers_are_digits(self) -> None:
+        assert pieces(pre_tokenizers.Digits(), "a12²Ⅷb") == ["a", "12²Ⅷ", "b"]
+        assert pieces(pre_tokenizers.Digits(individual_digits=True), "a12") == ["a", "1", "2"]
+
+    def test_lengths_count_characters(self) -> None:
+        assert pieces(pre_tokenizers.FixedLength(2), "猫猫猫") == ["猫猫", "猫"]
+        with pytest.raises(ValueError, match="at least 1"):
+            pre_tokenizers.FixedLength(0)
+
+    def test_one_delimiter(self) -> None:
+        assert pieces(pre_tokenizers.CharDelimiterSplit("^"), "a^^b c") == ["a", "b c"]
+
+    def test_japanese_is_one_script(self) -> None:
+        assert pieces(pre_tokenizers.UnicodeScripts(), "東京タワー is 1") == ["東京タワー ", "is ", "1"]
+        assert pieces(pre_tokenizers.UnicodeScripts(), " a") == ["a"]
+
+
+class TestMetaspace:
+    def test_a_mark_is_put_in_front_of_all_but_a_mark(self) -> None:
+        metaspace = pre_tokenizers.Metaspace()
+        assert metaspace.pre_tokenize_str("a b") == [("▁a", (0, 1)), ("▁b", (1, 3))]
+        assert metaspace.pre_tokenize_str(" a") == [("▁a", (0, 2))]
+        assert pieces(pre_tokenizers.Metaspace(prepend_scheme="never"), "a b") == ["a", "▁b"]
+        assert pieces(pre_tokenizers.Metaspace(split=False), "a b") == ["▁a▁b"]
+
+    def test_first_is_the_start_of_the_text_alone(self) -> None:
+        tok = Tokenizer(WordLevel({"▁a": 0, "a": 1, "<unk>": 2}))
+        tok.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+        tok.add_special_tokens(["<s>"])
+        assert tok.encode("a<s>a").tokens == ["▁a", "<s>", "a"]
+        assert tok._engine.ids("a<s>a") == tok.encode("a<s>a").ids
+        tok.pre_tokenizer.prepend_scheme = "always"
+        assert tok.encode("a<s>a").tokens == ["▁a", "<s>", "▁a"]
+
+    def test_only_u0020_is_a_space(self) -> None:
+        assert pieces(pre_tokenizers.Metaspace(), "a\tb\xa0c") == ["▁a\tb\xa0c"]

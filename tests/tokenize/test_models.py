@@ -1,0 +1,121 @@
+"""WordPiece, WordLevel and Unigram."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError
+from arrowprep.tokenize import Tokenizer, models
+from arrowprep.tokenize.tokenizer_json import read_number
+
+
+def spelled(model: models.Model, text: str) -> list[tuple[str, tuple[int, int]]]:
+    return [(token.value, token.offsets) for token in model.tokenize(text)]
+
+
+def numbered(*tokens: str) -> dict[str, int]:
+    return {token: id for id, token in enumerate(tokens)}
+
+
+class TestWordPiece:
+    model = models.WordPiece(numbered("[UNK]", "un", "##aff", "##able", "##a", "u"))
+
+    def test_the_longest_comes_first(self) -> None:
+        assert spelled(self.model, "unaffable") == [("un", (0, 2)), ("##aff", (2, 5)), ("##able", (5, 9))]
+
+    def test_what_cannot_be_spelled_to_the_end_is_unknown_as_a_whole(self) -> None:
+        assert spelled(self.model, "unaffx") == [("[UNK]", (0, 6))]
+
+    def test_too_long_is_unknown(self) -> None:
+        short = models.WordPiece(numbered("[UNK]", "u", "##u"), max_input_chars_per_word=3)
+        assert [value for value, _ in spelled(short, "uuu")] == ["u", "##u", "##u"]
+        assert spelled(short, "uuuu") == [("[UNK]", (0, 4))]
+
+    def test_without_an_unknown_token_that_is_an_error(self) -> None:
+        with pytest.raises(TokenizerError, match=r"'\[UNK\]' is not in the vocabulary"):
+            models.WordPiece(numbered("a")).tokenize("b")
+
+
+class TestWordLevel:
+    def test_a_piece_is_a_token(self) -> None:
+        model = models.WordLevel(numbered("<unk>", "cat"))
+        assert spelled(model, "cat") == [("cat", (0, 3))]
+        assert spelled(model, "cats") == [("<unk>", (0, 4))]
+
+    def test_without_an_unknown_token_a_new_word_is_an_error(self) -> None:
+        with pytest.raises(TokenizerError, match="neither 'dog' nor"):
+            models.WordLevel(numbered("cat")).tokenize("dog")
+
+
+PIECES = [("<unk>", 0.0), ("a", -1.0), ("b", -1.5), ("ab", -2.0), ("abc", -4.0), ("bc", -2.2), ("c", -3.0)]
+
+
+class TestUnigram:
+    model = models.Unigram(PIECES, unk_id=0)
+
+    def test_the_most_likely_path_wins(self) -> None:
+        assert [value for value, _ in spelled(self.model, "abc")] == ["a", "bc"]
+
+    def test_of_equal_paths_the_last_token_is_the_longest(self) -> None:
+        equal = models.Unigram([("<unk>", 0.0), ("a", -1.0), ("aa", -2.0), ("aaa", -3.0)], unk_id=0)
+        assert [value for value, _ in spelled(equal, "aaaa")] == ["a", "aaa"]
+
+    def test_unknown_neighbours_are_one_and_keep_their_text(self) -> None:
+        assert spelled(self.model, "axyb") == [("a", (0, 1)), ("xy", (1, 3)), ("b", (3, 4))]
+        assert [token.id for token in self.model.tokenize("axyb")] == [1, 0, 2]
+
+    def test_unknown_text_is_spelled_in_bytes_where_all_are_there(self) -> None:
+        with_bytes = models.Unigram([*PIECES, ("<0xC3>", -9.0), ("<0xA9>", -9.0)], 0, byte_fallback=True)
+        assert spelled(with_bytes, "aé") == [("a", (0, 1)), ("<0xC3>", (1, 2)), ("<0xA9>", (1, 2))]
+        assert spelled(with_bytes, "è") == [("è", (0, 1))]
+
+    def test_without_an_unknown_token_that_is_an_error(self) -> None:
+        with pytest.raises(TokenizerError, match="'x' is not in the vocabulary"):
+            models.Unigram(PIECES).tokenize("x")
+
+    def test_the_unknown_token_must_be_there(self) -> None:
+        with pytest.raises(BadArgument, match="unk_id=7"):
+            models.Unigram(PIECES, unk_id=7)
+
+    @given(st.text("abc", max_size=9))
+    def test_no_other_path_is_better(self, text: str) -> None:
+        scores = dict(PIECES[1:])
+
+        def best(rest: str) -> float:
+            ways = (scores[p] + best(rest[len(p) :]) for p in scores if rest.startswith(p))
+            return max(ways, default=0.0 if not rest else -math.inf)
+
+        found = sum(scores[value] for value, _ in spelled(self.model, text))
+        assert math.isclose(found, best(text), abs_tol=1e-9)
+
+    def test_a_broken_vocabulary_is_named(self) -> None:
+        content = json.loads(Tokenizer(self.model).to_str())
+        for entry in (["x"], ["x", "1"], [1, -1.0]):
+            content["model"]["vocab"] = [["<unk>", 0.0], entry]
+            with pytest.raises(BadTokenizerFile, match=r"vocab\[1\]"):
+                Tokenizer.from_str(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [TestUnigram.model, TestWordPiece.model, models.WordLevel(numbered("<unk>", "a"))],
+    ids=["unigram", "wordpiece", "wordlevel"],
+)
+def test_each_is_written_and_read(model: models.Model) -> None:
+    tok = Tokenizer(model)
+    again = Tokenizer.from_str(tok.to_str())
+    assert again.to_str() == tok.to_str()
+    assert again.fingerprint == tok.fingerprint
+    assert again.get_vocab() == model.get_vocab()
+    assert [again.id_to_token(id) for id in range(2)] == [model.id_to_token(id) for id in range(2)]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_numbers_are_read_to_the_last_bit_but_one(number: float) -> None:
+    read = read_number(repr(number))
+    assert math.isclose(read, number, rel_tol=1e-15, abs_tol=5e-324)
