@@ -12,7 +12,7 @@
     │   ├── MissingFile             FileNotFoundError
     │   ├── UnreadableFile          ValueError: not what its name says, truncated or broken
     │   └── UnknownFileType         ValueError
-    ├── MapError                    RuntimeError: a user's function failed, with function, rows, column and cause
+    ├── MapError                    RuntimeError: a user's function failed, with its rows, column and cause
     │   ├── BadResult               TypeError: it returned what is no row or batch
     │   └── WorkerDied              a worker process was killed, with its signal
     ├── CannotTravel                TypeError: something cannot be sent to a worker process
