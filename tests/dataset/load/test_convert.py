@@ -7,6 +7,8 @@ import gzip
 import lzma
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -259,3 +261,13 @@ def test_what_is_no_loadable_file_is_refused(path: Path, tmp_path: Path) -> None
         load(other, tmp_path / "cache", reader="json", sep=",")
     with pytest.raises(BadArgument, match="no files"):
         convert([], cache_dir=tmp_path)
+
+
+def test_loading_imports_no_pandas(path: Path, tmp_path: Path) -> None:
+    """pyarrow imports it, for half a second, as soon as it makes an array of Python or NumPy values."""
+    code = (
+        "import sys; from pathlib import Path; from arrowprep.dataset.load.convert import convert; "
+        f"convert([Path({str(path)!r})], cache_dir=Path({str(tmp_path / 'cache')!r})); "
+        "sys.exit('pandas' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
