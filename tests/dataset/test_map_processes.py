@@ -113,8 +113,24 @@ def test_a_killed_worker_is_named_with_its_signal(ds):
             os.kill(os.getpid(), signal.SIGKILL)
         return {"m": b["n"]}
 
-    with pytest.raises(WorkerDied, match="SIGKILL"):
+    with (
+        pytest.warns(ArrowprepWarning, match="once more"),
+        pytest.raises(WorkerDied, match=r"SIGKILL while .*kill was at rows 50\.\.59") as caught,
+    ):
         ds.map(kill, batched=True, batch_size=10, num_proc=2)
+    assert (caught.value.start, caught.value.stop) == (50, 60)
+
+
+def test_what_a_killed_worker_was_at_is_tried_once_more(ds, tmp_path):
+    def kill_once(b):
+        if 50 in b["n"] and not (tmp_path / "killed").exists():
+            (tmp_path / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"m": [n for n in b["n"] for _ in range(n % 2)]}
+
+    with pytest.warns(ArrowprepWarning, match=r"SIGKILL while .*kill_once was at rows 50\.\.59.*once more"):
+        out = ds.map(kill_once, batched=True, batch_size=10, num_proc=2, remove_columns=ds.column_names)
+    assert out["m"][:] == [n for n in range(100) if n % 2]
 
 
 def test_what_cannot_travel_runs_here_with_a_warning(ds):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, la
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import cast_table
-from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, warn
+from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, WorkerDied, warn
 
 TASKS_A_WORKER = 8
 
@@ -164,8 +164,11 @@ class _MapWorker:
         self._writer.abandon()
 
 
-def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry | None:
-    """Run what no earlier run has left whole, and publish all of it; None where nothing was returned."""
+def _compute(view: View, spec: MapSpec, name: str, options: RunOptions, retry: bool = True) -> Entry | None:
+    """Run what no earlier run has left whole, and publish all of it; None where nothing was returned.
+
+    retry: after the death of a worker go on once from what is whole
+    """
     said = about(view, spec, options.operation)
     parts = options.cache.leftovers(name, view.num_rows, VERSION if options.reuse else -1)
     layouts: set[_Layout | None] = {_Layout.of(part.note) for part in parts}
@@ -175,7 +178,14 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions) -> Entry
     with progress.bar(view.num_rows, options.desc, show=options.show_progress) as bar:
         bar.advance(view.num_rows - sum(map(len, missing)))
         make_worker = partial(_MapWorker, view, spec, name, options.cache.stem(name), said)
-        outcome = _run(executor, make_worker, tasks, bar.advance)
+        try:
+            outcome = _run(executor, make_worker, tasks, bar.advance)
+        except WorkerDied as death:
+            told = _told_death(death, tasks, label_of(spec.function))
+            if not retry:
+                raise told from death
+            warn(f"{told}; what is not done yet is tried once more")
+            return _compute(view, spec, name, replace(options, reuse=True), retry=False)
     layout = _agreed(layouts.union(*outcome.results), label_of(spec.function))
     if layout is None:
         return None
@@ -202,6 +212,17 @@ def _run(
         except CannotTravel as reason:
             warn(f"this map runs in one process: {reason}")
     return Inline().run(lambda _: make_worker(None), tasks, report=report)
+
+
+def _told_death(death: WorkerDied, tasks: Sequence[_Task], label: str) -> WorkerDied:
+    """The death of a worker, with the rows that it was at."""
+    if death.task is None:
+        return death
+    rows = tasks[death.task].rows
+    said = str(death).replace(
+        f"while it did task {death.task}", f"while {label} was at rows {rows.start}..{rows.stop - 1}"
+    )
+    return WorkerDied(said, **{**death.facts, "function": label, "start": rows.start, "stop": rows.stop})
 
 
 def about(view: View, spec: MapSpec, operation: str) -> dict[str, Any]:
