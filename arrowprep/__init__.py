@@ -22,8 +22,10 @@ if TYPE_CHECKING:
         is_caching_enabled,
         settings,
     )
+    from arrowprep.dataset.by_name import load_dataset
     from arrowprep.dataset.dataset import Dataset, concatenate_datasets, explain_cache, interleave_datasets
     from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value
+    from arrowprep.dataset.info import DatasetInfo
     from arrowprep.dataset.loading import load_from_disk, load_local
     from arrowprep.dataset.splits import DatasetDict
     from arrowprep.progress import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
@@ -66,6 +68,8 @@ _HOME = {
     "Tokenizer": "tokenize.tokenizer",
     "AddedToken": "tokenize.added_tokens",
     "Encoding": "tokenize.encoding",
+    "DatasetInfo": "dataset.info",
+    "load_dataset": "dataset.by_name",
     "load_local": "dataset.loading",
     "load_from_disk": "dataset.loading",
 }
@@ -77,6 +81,7 @@ __all__ = [
     "ClassLabel",
     "Dataset",
     "DatasetDict",
+    "DatasetInfo",
     "Encoding",
     "Features",
     "Json",
@@ -100,6 +105,7 @@ __all__ = [
     "explain_cache",
     "interleave_datasets",
     "is_caching_enabled",
+    "load_dataset",
     "load_from_disk",
     "load_local",
     "load_tokenizer",

@@ -8,6 +8,7 @@ from typing import Any
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
 from arrowprep.dataset.skin.format import Formats
+from arrowprep.dataset.skin.load import Loads
 from arrowprep.dataset.skin.look import Looks
 from arrowprep.dataset.skin.make import Makes
 from arrowprep.dataset.skin.map import Maps
@@ -18,7 +19,7 @@ from arrowprep.dataset.verbs.interleave import interleaved_rows
 from arrowprep.errors import BadArgument
 
 
-class Dataset(Makes, Looks, ChoosesRows, ChangesColumns, Formats, Maps, Exports):
+class Dataset(Makes, Loads, Looks, ChoosesRows, ChangesColumns, Formats, Maps, Exports):
     """Rows of named columns over mapped Arrow files; immutable but for its format.
 
     >>> ds = Dataset.from_dict({"text": ["a", "b"]})

@@ -15,6 +15,7 @@ from arrowprep.dataset.skin.held import Held
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 
@@ -45,6 +46,17 @@ class Exports(Held):
             tables = self._view.batches(batch_size or _ROWS_AT_ONCE)
             return (pandas.batch(table, self._view.features) for table in tables)
         frame: pd.DataFrame = pandas.batch(self._whole(), self._view.features)
+        return frame
+
+    def to_polars(
+        self, batch_size: int | None = None, batched: bool = False
+    ) -> pl.DataFrame | Iterator[pl.DataFrame]:
+        """A Polars data frame, or a generator of them where `batched`."""
+        polars = formats.make("polars")
+        if batched:
+            tables = self._view.batches(batch_size or _ROWS_AT_ONCE)
+            return (polars.batch(table, self._view.features) for table in tables)
+        frame: pl.DataFrame = polars.batch(self._whole(), self._view.features)
         return frame
 
     def to_json(

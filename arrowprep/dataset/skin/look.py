@@ -11,6 +11,7 @@ import pyarrow as pa
 from arrowprep.dataset.column import Column
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Rows, Span, row_of, rows_of
+from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.view import field_of
 from arrowprep.errors import BadArgument, BadSelection
@@ -49,6 +50,17 @@ class Looks(Held):
     def features(self) -> Features:
         """Column names and what they hold, in order."""
         return self._view.features.copy()
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What is known beside the rows."""
+        return DatasetInfo(self.features, len(self), self.dataset_size, self._split)
+
+    @property
+    def dataset_size(self) -> int:
+        """Bytes of the Arrow files, or of the rows where they are in memory."""
+        files = self._view.files
+        return sum(path.stat().st_size for path in files) if files else int(self.data.nbytes)
 
     @property
     def split(self) -> str | None:

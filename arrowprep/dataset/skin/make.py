@@ -11,12 +11,15 @@ from arrowprep.dataset.construct import table_of_columns, table_of_frame, table_
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.load.plain import plain
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
 from arrowprep.dataset.view import View
+from arrowprep.dataset.widen import cast_table
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     from typing_extensions import Self
 
 
@@ -54,3 +57,19 @@ class Makes(Held):
     ) -> Self:
         """From a pandas data frame; its index becomes a column where it has a name, or on request."""
         return cls(table_of_frame(df, features, preserve_index), split=split)
+
+    @classmethod
+    def from_polars(
+        cls,
+        df: pl.DataFrame | pl.LazyFrame,
+        features: Features | Mapping[str, Any] | None = None,
+        *,
+        split: str | None = None,
+    ) -> Self:
+        """From a Polars data frame; a lazy one is collected."""
+        frame: Any = df.collect() if hasattr(df, "collect") else df
+        table = frame.to_arrow()
+        return cls(
+            plain(table if features is None else cast_table(table, Features(features).arrow_schema)),
+            split=split,
+        )

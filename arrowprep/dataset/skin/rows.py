@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from arrowprep.dataset.construct import table_of_rows
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.verbs import rows as verbs
 from arrowprep.dataset.verbs.batches import names_of
-from arrowprep.dataset.verbs.combine import stack
+from arrowprep.dataset.verbs.combine import appended, stack
+from arrowprep.dataset.verbs.stratify import stratified_rows
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -43,6 +45,11 @@ class ChoosesRows(Held):
         if num_times == 0:
             return self.select([])
         return self._with(stack([self._view] * num_times)) if num_times > 1 else self._with()
+
+    def add_item(self, item: Mapping[str, Any], new_fingerprint: str | None = None) -> Self:
+        """One row more at the end, in memory; columns that either side lacks are null there."""
+        row = table_of_rows([item])
+        return self._with(appended(self._view, row, new_fingerprint))
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
         """Shard `index` of `num_shards`: neighbouring rows, or every num_shards-th row."""
@@ -80,22 +87,29 @@ class ChoosesRows(Held):
         test_size: float | int | None = None,
         train_size: float | int | None = None,
         shuffle: bool = True,
+        stratify_by_column: str | None = None,
         seed: int | None = None,
         generator: np.random.Generator | None = None,
     ) -> DatasetDict:
-        """Two datasets, "train" and "test", of rows drawn without replacement; a quarter is the test."""
+        """Two datasets, "train" and "test", of rows drawn without replacement; a quarter is the test.
+
+        stratify_by_column: a ClassLabel whose classes have the same share in both
+        """
         from arrowprep.dataset.splits import DatasetDict
 
         train, test = verbs.split_sizes(self._view.num_rows, test_size, train_size)
         drawn = verbs.generator_of(seed, generator) if shuffle else None
         drawn_name = None if drawn is None else fingerprint_of(drawn)
-        chosen = dict(
-            zip(("train", "test"), verbs.split_rows(self._view.num_rows, train, test, drawn), strict=True)
-        )
+        if stratify_by_column is None:
+            drawn_rows = verbs.split_rows(self._view.num_rows, train, test, drawn)
+        else:
+            drawn_rows = stratified_rows(self._view, stratify_by_column, train, test, drawn)
+        chosen = dict(zip(("train", "test"), drawn_rows, strict=True))
         note = {"operation": "train_test_split", "parent": self._view.fingerprint}
         splits = DatasetDict()
         for split, rows in chosen.items():
-            name = combine("train_test_split", self._view.fingerprint, split, train, test, drawn_name)
+            by = () if stratify_by_column is None else (stratify_by_column,)
+            name = combine("train_test_split", self._view.fingerprint, split, train, test, drawn_name, *by)
             part = self._with(self._view.select(verbs.stored(rows, name, self._cache, note), name))
             splits[split] = cast("Dataset", part)
         return splits

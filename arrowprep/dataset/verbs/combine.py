@@ -15,7 +15,7 @@ from arrowprep.dataset.feature_kinds import feature_of
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import Picks, RowArray, Rows, Span, simplest
-from arrowprep.dataset.storage.backing import gather
+from arrowprep.dataset.storage.backing import Memory, gather
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import wider
 from arrowprep.errors import BadArgument, LengthMismatch, TypeConflict
@@ -71,6 +71,24 @@ def stack(views: Sequence[View]) -> View:
     name = combine("concatenate", 0, tuple(view.fingerprint for view in views))
     origin = {path: content for view in views for path, content in view.origin.items()}
     return View.over(Stacked(same), name, features, origin)
+
+
+def appended(view: View, rows: pa.Table, name: str | None = None) -> View:
+    """The rows of a table after those of a view; columns that either lacks are null there."""
+    name = name or combine("append", view.fingerprint, rows)
+    features = Features.from_arrow_schema(rows.schema)
+    more = View.over(Memory(rows), name, features)
+    both = [_with_nulls(view, features), _with_nulls(more, view.features)]
+    return replace(stack(both), fingerprint=name)
+
+
+def _with_nulls(view: View, others: Features) -> View:
+    """The view with a null column for each that it lacks."""
+    missing = [name for name in others if name not in view.columns]
+    if not missing:
+        return view
+    nulls = Memory(pa.table({name: pa.nulls(view.num_rows) for name in missing}))
+    return view.beside(View.over(nulls, view.fingerprint), view.fingerprint)
 
 
 def side_by_side(views: Sequence[View]) -> View:

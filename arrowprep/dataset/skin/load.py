@@ -1,0 +1,152 @@
+"""Datasets out of files, and of functions that yield rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from arrowprep import config
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.fingerprint import Unnameable, combine
+from arrowprep.dataset.load.file_cache import stat_name
+from arrowprep.dataset.load.generated import generate, generated_name
+from arrowprep.dataset.load.plain import plain
+from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.storage.backing import Files, Memory
+from arrowprep.dataset.storage.parts import NOTE
+from arrowprep.dataset.storage.scratch import scratch_folder
+from arrowprep.dataset.view import View
+from arrowprep.errors import BadArgument, UnreadableFile, warn
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+
+
+class Loads(Held):
+    """Constructors over files; `load_local` is the general one."""
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Iterable[Mapping[str, Any]]],
+        features: Features | Mapping[str, Any] | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        gen_kwargs: Mapping[str, Any] | None = None,
+        num_proc: int | None = None,
+        split: str | None = "train",
+        fingerprint: str | None = None,
+    ) -> Self:
+        """The rows that a function yields, written to the cache once.
+
+        They are found again by the function's code, what it captured, and gen_kwargs; not by
+        what it reads elsewhere, so give `fingerprint` where that changes.
+
+        num_proc: accepted for the sake of old code; the generator runs in this process
+        """
+        if not callable(generator):
+            raise BadArgument(f"from_generator needs a function, not a {type(generator).__name__}")
+        wanted = None if features is None else Features(features)
+        folder = Path(cache_dir or config.settings().cache_dir).expanduser()
+        kept = config.is_caching_enabled()
+        try:
+            name = (
+                combine("generator", fingerprint)
+                if fingerprint is not None
+                else generated_name(generator, gen_kwargs or {}, wanted)
+            )
+        except Unnameable as reason:
+            warn(
+                f"what the generator yields is not kept, since it cannot be named: {reason} "
+                "Or give it a name of your own: fingerprint=..."
+            )
+            name, kept = secrets.token_hex(16), False
+        entry = generate(
+            generator,
+            gen_kwargs or {},
+            features=wanted,
+            name=name,
+            cache_dir=folder / "files" if kept else scratch_folder() / "files",
+        )
+        view = View.over(Files(entry.parts), name, wanted)
+        view = view.in_memory() if keep_in_memory else view
+        return cls._over(view, split=split, cache_dir=None if cache_dir is None else folder)
+
+    @classmethod
+    def _from_files(cls, reader: str, paths: Paths, split: str | None, options: Mapping[str, Any]) -> Self:
+        from arrowprep.dataset.loading import load_local
+
+        found = load_local({split or "train": paths}, split=split or "train", reader=reader, **options)
+        return cls._over(found._view, split=found._split, cache_dir=found._cache_dir)
+
+    @classmethod
+    def from_csv(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
+        """The rows of CSV files as one split. options: features, cache_dir, keep_in_memory, of the reader."""
+        return cls._from_files("csv", path_or_paths, split, options)
+
+    @classmethod
+    def from_json(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
+        """The rows of JSON or JSON Lines files as one split. options: as `from_csv`; field"""
+        return cls._from_files("json", path_or_paths, split, options)
+
+    @classmethod
+    def from_parquet(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
+        """The rows of Parquet files as one split. options: as `from_csv`; columns, filters"""
+        return cls._from_files("parquet", path_or_paths, split, options)
+
+    @classmethod
+    def from_text(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
+        """The lines of text files as one split. options: as `from_csv`; sample_by, keep_linebreaks"""
+        return cls._from_files("text", path_or_paths, split, options)
+
+    @classmethod
+    def from_file(
+        cls,
+        filename: str | os.PathLike[str],
+        *,
+        split: str | None = None,
+        indices_filename: str | os.PathLike[str] | None = None,
+        in_memory: bool = False,
+    ) -> Self:
+        """The rows of one Arrow file or stream, mapped where it lies.
+
+        indices_filename: an Arrow file of row numbers that selects from them
+        Raises UnreadableFile, which names what is missing, for a file that holds some columns only.
+        """
+        path = Path(filename).expanduser()
+        view = View.over(Files((path,)), combine("file", stat_name(path)))
+        _refuse_half(path, view.sources[0].backing.schema)
+        dataset = cls._over(view.in_memory() if in_memory else view, split=split)
+        if indices_filename is None:
+            return dataset
+        numbers = Files((Path(indices_filename).expanduser(),)).chunks
+        rows = [batch.column(0).to_pylist() for batch in numbers.batches]
+        return dataset.select([row for part in rows for row in part])  # type: ignore[attr-defined,no-any-return]
+
+    @classmethod
+    def from_buffer(cls, buffer: pa.Buffer | bytes, *, split: str | None = None) -> Self:
+        """The rows of an Arrow stream in memory."""
+        try:
+            table = pa.ipc.open_stream(buffer).read_all()
+        except pa.ArrowInvalid as error:
+            raise UnreadableFile(f"the buffer holds no Arrow stream: {error}") from error
+        return cls._over(View.over(Memory(plain(table)), combine("memory", table)), split=split)
+
+
+def _refuse_half(path: Path, schema: pa.Schema) -> None:
+    """A result that holds new columns only is no dataset without its parent."""
+    note = json.loads((schema.metadata or {}).get(NOTE, b"{}"))
+    if kept := note.get("kept"):
+        raise UnreadableFile(
+            f"{path} holds only what a map made new; the columns {', '.join(kept)} are in its parent, the "
+            f"dataset {note.get('parent')}: load that and map again, or use save_to_disk for whole copies",
+            path=path,
+        )
