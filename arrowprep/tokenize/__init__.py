@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arrowprep.tokenize import decoders, models, normalizers, pre_tokenizers, processors
+from arrowprep.tokenize import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
 from arrowprep.tokenize.batch_encoding import BatchEncoding, CharSpan, TokenSpan
@@ -35,4 +35,5 @@ __all__ = [
     "normalizers",
     "pre_tokenizers",
     "processors",
+    "trainers",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from arrowprep.tokenize.pre_tokenizers import PreTokenizer
 from arrowprep.tokenize.processors import PostProcessor
 from arrowprep.tokenize.rows import Framing, encode_row, encode_rows
 from arrowprep.tokenize.tokenizer_json import TokenizerFile, dump_tokenizer, read_tokenizer
+from arrowprep.tokenize.trainers import Trainer, count_words, default_trainer, texts_of
 from arrowprep.tokenize.truncation import Truncation
 
 _KINDS: dict[str, type[Component]] = {
@@ -270,6 +271,36 @@ class Tokenizer:
         """How many tokens the post-processor adds to a text, or to a pair."""
         processor = self.post_processor
         return processor.num_special_tokens_to_add(is_pair) if processor else 0
+
+    # ------------------------------------------------------------------ training
+
+    def train_from_iterator(
+        self, iterator: Iterable[Any], trainer: Trainer[Any] | None = None, length: int | None = None
+    ) -> None:
+        """Replace the model's vocabulary by one that is learnt from texts, or from lists of texts.
+
+        The trainer's special tokens are added. Every distinct piece of the corpus is
+        kept in memory, the texts are not; an exception of the iterator comes through.
+        trainer: None takes that of the model's kind with its usual options
+        length: of the iterator, for a progress bar
+        """
+        trainer = trainer or default_trainer(self.model)
+        trainer.check(self.model)
+        words = count_words(texts_of(iterator), self.normalizer, self.pre_tokenizer)
+        trainer.train(words, self.model)
+        self.add_special_tokens(trainer.special_tokens)
+
+    def train(self, files: Sequence[str | Path], trainer: Trainer[Any] | None = None) -> None:
+        """The same with the lines of text files."""
+        if isinstance(files, (str, Path)):
+            files = [files]
+
+        def lines() -> Iterator[str]:
+            for file in files:
+                with open(file, encoding="utf-8", newline="") as text:
+                    yield from text
+
+        self.train_from_iterator(lines(), trainer)
 
     # ------------------------------------------------------------------ truncation and padding
 

@@ -1,0 +1,31 @@
+"""Trainers: vocabularies made from a corpus."""
+
+from __future__ import annotations
+
+from arrowprep.tokenize.models import BPE, Model, WordLevel, WordPiece
+from arrowprep.tokenize.trainers.base import Trainer, count_words, texts_of
+from arrowprep.tokenize.trainers.bpe import BpeTrainer, WordPieceTrainer
+from arrowprep.tokenize.trainers.word_level import WordLevelTrainer
+
+__all__ = [
+    "BpeTrainer",
+    "Trainer",
+    "WordLevelTrainer",
+    "WordPieceTrainer",
+    "count_words",
+    "default_trainer",
+    "texts_of",
+]
+
+_DEFAULTS: dict[type[Model], type[Trainer[Model]]] = {
+    BPE: BpeTrainer,
+    WordPiece: WordPieceTrainer,
+    WordLevel: WordLevelTrainer,  # type: ignore[dict-item]
+}
+
+
+def default_trainer(model: Model) -> Trainer[Model]:
+    """The trainer of a model's kind, with its usual options; NotImplementedError where there is none."""
+    if type(model) not in _DEFAULTS:
+        raise NotImplementedError(f"there is no trainer for {type(model).__name__}")
+    return _DEFAULTS[type(model)]()

@@ -1,0 +1,93 @@
+"""Trainer: counts the words of a corpus, and makes a vocabulary of the counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from arrowprep.errors import BadArgument
+from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.models import Model
+from arrowprep.tokenize.normalizers import Normalizer
+from arrowprep.tokenize.pre_tokenizers import PreTokenizer
+from arrowprep.tokenize.pre_tokenizers.base import cut_all
+
+M = TypeVar("M", bound=Model)
+
+
+class Trainer(Generic[M]):
+    """Options of a training; `train` puts the result into a model.
+
+    special_tokens: get the first ids. They are not cut out of the corpus, so their
+        parts can be learnt too
+    show_progress: whether long work shows a bar
+    """
+
+    model_type: ClassVar[type[Model]]
+
+    def __init__(self, special_tokens: Sequence[str | AddedToken] = (), show_progress: bool = True) -> None:
+        self.special_tokens = [
+            token if isinstance(token, AddedToken) else AddedToken(token, special=True)
+            for token in special_tokens
+        ]
+        self.show_progress = show_progress
+
+    def train(self, words: Counter[str], model: M) -> None:
+        """Replace the vocabulary of `model` by one for these words, how often each comes."""
+        raise NotImplementedError
+
+    def check(self, model: Model) -> None:
+        """Raises BadArgument when this cannot train `model`."""
+        if not isinstance(model, self.model_type):
+            raise BadArgument(
+                f"a {type(self).__name__} trains {self.model_type.__name__}, not {type(model).__name__}",
+                trainer=type(self).__name__,
+                model=type(model).__name__,
+            )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+
+def texts_of(batches: Iterable[str | Iterable[str]]) -> Iterator[str]:
+    """The texts of an iterable of texts, or of lists of texts."""
+    for batch in batches:
+        if isinstance(batch, str):
+            yield batch
+        else:
+            yield from batch
+
+
+def count_words(
+    texts: Iterable[str], normalizer: Normalizer | None, pre_tokenizer: PreTokenizer | None
+) -> Counter[str]:
+    """How often each piece of the pre-tokenizer comes, in the order in which they first came.
+
+    What the first pre-tokenizer cuts is counted; what the later ones make of it is
+    worked out once for each. Kept in memory: every distinct piece.
+    """
+    leaves = pre_tokenizer.leaves if pre_tokenizer else ()
+    normalize = normalizer.normalize_str if normalizer else str
+    if any(leaf.knows_start for leaf in leaves):
+        return Counter(
+            piece.text
+            for text in texts
+            for piece in cut_all(leaves, [Aligned(normalize(text))])
+            if piece.text
+        )
+    first, later = (leaves[0], leaves[1:]) if leaves else (PreTokenizer(), ())
+    counts: Counter[str] = Counter()
+    for text in texts:
+        prepared = first.prepare_str(normalize(text))
+        pieces = first.pieces(prepared)
+        if pieces is None:
+            pieces = [prepared[start:stop] for start, stop in first.spans(prepared)]
+        counts.update(pieces)
+    words: Counter[str] = Counter()
+    for piece, count in counts.items():
+        for word in cut_all(later, [first.finish(Aligned(piece))]):
+            if word.text:
+                words[word.text] += count
+    return words
