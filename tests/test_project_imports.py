@@ -23,7 +23,7 @@ DATASET_LAYERS = [
     {"indices", "fingerprint", "features", "storage", "formats", "execute"},
     {"view"},
     {"verbs", "load", "save"},
-    {"dataset", "skin", "splits", "loading", "stream"},
+    {"dataset", "skin", "splits", "loading", "by_name", "stream"},
 ]
 
 

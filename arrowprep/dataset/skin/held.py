@@ -43,7 +43,7 @@ class Held:
         return dataset
 
     def __getstate__(self) -> dict[str, Any]:
-        """To a process that is being started go the names of files, never rows; so a DataLoader copies none."""
+        """To a process being started go names of files, never rows, so that a DataLoader copies none."""
         starting = get_spawning_popen() is not None
         return {**self.__dict__, "_view": self._view.portable()} if starting else self.__dict__
 
