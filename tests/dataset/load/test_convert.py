@@ -72,7 +72,8 @@ def test_a_touched_moved_or_copied_file_is_found_by_content(path: Path, tmp_path
     os.utime(path, ns=(1, 1))
     moved = path.rename(tmp_path / "b.jsonl")
     copied = Path(shutil.copy(moved, tmp_path / "c.jsonl"))
-    assert load(moved, tmp_path / "cache") == load(copied, tmp_path / "cache") == first
+    for found in (load(moved, tmp_path / "cache"), load(copied, tmp_path / "cache")):
+        assert (found.parts, found.fingerprint, found.num_rows) == (first.parts, first.fingerprint, 2)
     assert reads == [path]
     assert len(list((tmp_path / "cache" / "converted").iterdir())) == 1
 
