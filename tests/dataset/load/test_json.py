@@ -135,7 +135,7 @@ def test_digits_are_kept_beside_what_looks_like_a_date(jsonl, tmp_path: Path) ->
     assert rows(loaded) == [{"d": "2020-01-01", "n": Decimal(12345678901234567890123)}]
 
 
-@pytest.mark.parametrize("depth", [61, 70, 500, 5000, 200_000])
+@pytest.mark.parametrize("depth", [61, 70, 500, 1100, 200_000])
 def test_nesting_that_cannot_be_stored_is_named_by_line_and_kills_nothing(
     jsonl, tmp_path: Path, depth: int
 ) -> None:
