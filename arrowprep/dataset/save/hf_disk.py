@@ -12,7 +12,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -40,12 +40,14 @@ def save_hf_disk(
     split: str | None = None,
     format: Mapping[str, Any] | None = None,
     info: Mapping[str, Any] | None = None,
+    sources: Collection[Path] = (),
 ) -> list[Path]:
     """Write rows to a folder; returns its shards.
 
     num_rows: how many there are, which num_shards divides
     max_shard_size: of a shard in bytes, or as "500MB" (the default); not beside num_shards
     format: type, columns, format_kwargs and output_all_columns to be restored
+    sources: files that the rows come from; a save that would remove them is a BadArgument
     info: further facts for dataset_info.json: description, citation, homepage, license, ...
     """
     if num_shards is not None and max_shard_size is not None:
@@ -55,6 +57,8 @@ def save_hf_disk(
     target = Path(folder).expanduser()
     target.mkdir(parents=True, exist_ok=True)
     old = _named_shards(target)
+    if any(path.resolve().parent == target.resolve() and path.name in old for path in sources):
+        raise BadArgument(f"{target} holds this dataset's own files; save it to another folder", path=target)
     schema = features.arrow_schema
     whole = in_batches(_as_table(batch, schema) for batch in batches)
     tables = (pa.Table.from_batches([batch]) for batch in whole)

@@ -106,6 +106,7 @@ class Exports(Held):
             num_shards=num_shards,
             split=self._split,
             format=self._format.saved(),
+            sources=self._view.files,
         )
 
     def _whole(self) -> pa.Table:

@@ -100,6 +100,13 @@ def test_a_save_that_fails_leaves_the_old_one_whole(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_dataset_is_not_saved_over_its_own_files(tmp_path: Path) -> None:
+    paths = save(tmp_path)
+    with pytest.raises(BadArgument, match="own files; save it to another folder"):
+        save(tmp_path, sources=paths)
+    assert rows(tmp_path) == ROWS
+
+
 def test_no_rows_are_one_empty_shard(tmp_path: Path) -> None:
     save(tmp_path, TABLE.slice(0, 0))
     assert (read_hf_disk(tmp_path).num_rows, read_hf_disk(tmp_path).features) == (0, FEATURES)
