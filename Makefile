@@ -40,6 +40,7 @@ conformance: $(DEV)/.installed
 
 native:
 	cargo build --release --offline --locked --lib --manifest-path rust/Cargo.toml
+	rm -f arrowprep/tokenize/libarrowprep_kernel.* # programs that have it loaded keep the old file
 	cp $(wildcard rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib) arrowprep/tokenize/
 
 lint: $(DEV)/.installed
