@@ -37,7 +37,7 @@ _PRICES: dict[type[nodes.Node], int] = {
 _LONG_BRANCH = 40  # of an if; paying apart costs about two units
 _OPERATORS = (
     *("text", "markup", "glued", "glued_markup", "add", "multiply"),
-    *("power", "modulo", "compare", "key", "cut", "scanned", "within"),
+    *("power", "modulo", "compare", "key", "cut", "scanned", "subtract", "within"),
 )
 OF_DICT = frozenset(dir(dict))  # names that mean a method of a dict, whatever its keys
 _LOOP_NUMBERS = frozenset(
@@ -160,6 +160,9 @@ class TemplateCompiler(CodeGenerator):
             parts.insert(0, node.right)
         self._call("add", frame, node.left, *parts)
 
+    def visit_Sub(self, node: nodes.BinExpr, frame: Frame) -> None:
+        self._call("subtract", frame, node.left, node.right)
+
     def visit_Mul(self, node: nodes.BinExpr, frame: Frame) -> None:
         self._call("multiply", frame, node.left, node.right)
 
@@ -227,7 +230,7 @@ class TemplateCompiler(CodeGenerator):
     def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:
         method = node.node
         constant = not (node.kwargs or node.dyn_args or node.dyn_kwargs) and all(
-            isinstance(arg, nodes.Const) for arg in node.args
+            isinstance(arg, nodes.Const) and _text_length(arg) <= 32 for arg in node.args
         )
         if not constant or not isinstance(method, nodes.Getattr):
             super().visit_Call(node, frame, forward_caller=forward_caller)

@@ -63,7 +63,7 @@ def _failure(error: Exception, template: jinja2.Template | None) -> ChatError:
 
 
 def _words(error: Exception, kind: str) -> str:
-    words = str(getattr(error, "message", None) or error)
+    words = str(getattr(error, "message", None) or error)[:2000]
     return f"{type(error).__name__}: {words}" if kind in ("python_in_template", "limit") else words
 
 

@@ -66,7 +66,8 @@ def _escaping(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[
 
 def _squared(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     size = _size(value)
-    meter.spend(8 * size + size * size // 64)
+    added = sum(map(_size, (*args, *kwargs.values())))  # such as what urlize writes into every link
+    meter.spend(8 * size + size * size // 64 + size * added // 8)
     return value
 
 
@@ -80,7 +81,16 @@ def _items(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str
 
 def _counted(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """For filters that return at once and work while their result is read."""
-    return meter.counted(value, 120) if value else value
+    for arg in args:
+        meter.key(arg)
+    return meter.counted(value, 120 + _path(args, kwargs)) if value else value
+
+
+def _path(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Units an item that following an attribute takes, such as "function.name"."""
+    return 60 * sum(
+        part.count(".") + part.count(",") for part in (*args, *kwargs.values()) if isinstance(part, str)
+    )
 
 
 def _compared(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -88,21 +98,21 @@ def _compared(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[
     value = list(_items(meter, value, args, kwargs)) if hasattr(value, "__next__") else value
     meter.looked_at(value)
     if isinstance(value, (str, list, tuple, dict, range)):
-        meter.spend(48 * len(value))
+        meter.spend((48 + _path(args, kwargs)) * len(value))
         for item in value if isinstance(value, (list, tuple)) else ():
             meter.key(item)
     return value
 
 
 def _summed(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    value = list(meter.counted(value))
+    value = list(meter.counted(value, 10 + _path(args, kwargs)))
     if any(isinstance(item, (list, tuple, dict)) for item in value):
         meter.spend(len(value) * measure(value))  # each sum of lists copies all before it
     return value
 
 
 def _joined(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    value = list(meter.counted(value))
+    value = list(meter.counted(value, 10 + _path((), kwargs)))
     separator = _argument(args, kwargs, 0, "d", "")
     meter.spend(measure(value) + _size(separator) * len(value))
     return value
@@ -133,6 +143,7 @@ def _wordwrap(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[
 def _replace(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     old, new = _argument(args, kwargs, 0, "old", ""), _argument(args, kwargs, 1, "new", "")
     text = value if isinstance(value, str) else str(meter.text(value))
+    meter.searched(text, old)
     found = text.count(old) if isinstance(old, str) else len(text)
     meter.spend((len(text) >> 2) + found * 6 * _size(new) if text else 0)
     return value
@@ -166,12 +177,24 @@ def _by(price: Price, *names: str) -> dict[str, Callable[..., Any]]:
 def trim(context: Context, value: Any, chars: str | None = None) -> Any:
     """jinja's trim, without the detour for text, which almost every template trims."""
     meter: Operators = context.meter  # type: ignore[attr-defined]
-    if type(value) is str and meter.scanned(value):
-        return value.strip(chars)
+    if type(value) is str and chars is None and meter.scanned(value):
+        return value.strip()
     return _soft_trim(context, value, chars)
 
 
-_soft_trim = _paid("trim", _as_text)
+def _trimming(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    chars = _argument(args, kwargs, 0, "chars", None)
+    meter.spend(_size(value) * (4 + (len(chars) if isinstance(chars, str) else 0)) >> 3)
+    return value
+
+
+def _named(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    for name in args:
+        meter.looked_at(name)
+    return value
+
+
+_soft_trim = _paid("trim", _trimming)
 
 
 @pass_context
@@ -203,7 +226,7 @@ def tojson(
 
 # constant work, or work that the loop reading their result pays for
 _UNPRICED = (
-    *("abs", "attr", "count", "d", "default", "filesizeformat"),
+    *("abs", "count", "d", "default", "filesizeformat"),
     *("first", "float", "int", "items", "length", "random"),
 )
 
@@ -213,6 +236,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     **_by(_word_by_word, "title", "wordcount"),
     **_by(_escaping, "e", "escape", "forceescape", "safe", "urlencode"),
     **_by(_squared, "pprint", "striptags", "urlize", "xmlattr"),
+    **_by(_named, "attr"),
     **_by(_items, "last", "list", "reverse"),
     **_by(_counted, "map", "reject", "rejectattr", "select", "selectattr"),
     **_by(_compared, "dictsort", "groupby", "max", "min", "sort", "unique"),
@@ -241,6 +265,17 @@ def _comparison(op: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return test
 
 
+def _of_case(name: str) -> Callable[..., Any]:
+    plain: Any = JINJA_TESTS[name]
+
+    @pass_context
+    def test(context: Context, value: Any) -> Any:
+        context.meter.looked_at(value)  # type: ignore[attr-defined]
+        return plain(value)
+
+    return test
+
+
 @pass_context
 def _in(context: Context, value: Any, container: Any) -> bool:
     return context.meter.within(value, container)  # type: ignore[attr-defined, no-any-return]
@@ -261,4 +296,6 @@ TESTS: dict[str, Any] = {
         for name in names
     },
     "in": _in,
+    "lower": _of_case("lower"),
+    "upper": _of_case("upper"),
 }

@@ -92,6 +92,11 @@ class Meter:
         elif kind is range:
             self.spend(2 * len(value))
 
+    def searched(self, text: Any, wanted: Any) -> None:
+        """Pays for looking for wanted in text; where both repeat themselves, every place takes its length."""
+        length = len(wanted) if isinstance(wanted, (str, bytes)) else 1
+        self.spend((len(text) * min(length, 128) >> 6) + length)
+
     def scanned(self, text: str) -> bool:
         """Pays for a method that reads text once and returns at most a copy. True, for use in a test."""
         self.left -= 12 + (len(text) >> 2)

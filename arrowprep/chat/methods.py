@@ -32,10 +32,11 @@ def call_method(meter: Operators, method: Any, args: tuple[Any, ...], kwargs: di
         price(meter, owner, args, kwargs)
     elif hasattr(owner, "__len__"):
         meter.spend(len(owner) >> 4)
-    if args and method.__name__ in ("index", "count") and isinstance(args[0], (list, tuple, dict)):
-        meter.spend(measure(owner) + measure(args[0]) * (1 + len(owner)))
-    elif args and type(args[0]) is tuple:
-        meter.key(args[0])
+    for arg in args:
+        if isinstance(arg, (list, tuple, dict)):
+            meter.looked_at(arg)
+            if method.__name__ in ("index", "count"):
+                meter.spend(measure(owner) + measure(arg) * (1 + len(owner)))
     result = method(*args, **kwargs)
     return result if result is owner else meter.made(result)
 
@@ -55,7 +56,8 @@ def _expandtabs(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dic
 
 
 def _replace(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    if len(args) >= 2 and isinstance(args[0], str) and isinstance(args[1], str):
+    if len(args) >= 2 and isinstance(args[0], (str, bytes)) and isinstance(args[1], (str, bytes)):
+        meter.searched(owner, args[0])
         # escaping may lengthen what goes into Markup
         longest = len(args[1]) if type(owner) is str else 6 * len(args[1]) + 6
         found = owner.count(args[0])
@@ -69,7 +71,7 @@ def _join(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str,
         raise TemplateForbidden("text.join takes a list; use the join filter, or list first", kind="limit")
     parts = args[0]
     if isinstance(parts, (list, tuple, dict, str)):
-        total = sum(len(part) for part in parts if isinstance(part, str))
+        total = sum(len(part) for part in parts if isinstance(part, (str, bytes)))
         meter.spend((total + len(owner) * len(parts)) * (1 if type(owner) is str else 6))
 
 
@@ -86,6 +88,7 @@ def _translate(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict
 def _split(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     by = kwargs.get("sep", args[0] if args else None)
     if isinstance(by, str) and by:
+        _searching_backwards(meter, owner, (by,), kwargs)
         pieces = owner.count(by) + 1
     else:
         pieces = len(owner) // 2 + 1
@@ -115,7 +118,29 @@ def _encode(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[st
         raise TemplateForbidden(
             f"a template may encode to UTF-8, ASCII or Latin-1, not {encoding}", kind="security"
         )
+    if kwargs.get("errors", args[1] if len(args) > 1 else "strict") not in ("strict", "ignore", "replace"):
+        raise TemplateForbidden(
+            "a template may encode with errors strict, ignore or replace", kind="security"
+        )
     meter.spend(len(owner))
+
+
+def _searching(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if isinstance(owner, (str, bytes)):
+        meter.searched(owner, args[0] if args else "")
+    else:
+        meter.spend(2 * len(owner))
+
+
+def _searching_backwards(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Backwards Python tries every place, whatever the length."""
+    length = len(args[0]) if args and isinstance(args[0], (str, bytes)) else 1
+    meter.spend(len(owner) * (length + 3) >> 6)
+
+
+def _stripping(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    _searching_backwards(meter, owner, args, kwargs)
+    meter.spend(len(owner) >> 2)
 
 
 def _to_bytes(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -143,6 +168,16 @@ _PRICES: dict[str, Price] = {
     "split": _split,
     "rsplit": _split,
     "splitlines": _splitlines,
+    "find": _searching,
+    "index": _searching,
+    "count": _searching,
+    "partition": _searching,
+    "rfind": _searching_backwards,
+    "rindex": _searching_backwards,
+    "rpartition": _searching_backwards,
+    "strip": _stripping,
+    "lstrip": _stripping,
+    "rstrip": _stripping,
     "format": _format,
     "format_map": _format,
     "encode": _encode,

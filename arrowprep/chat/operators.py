@@ -94,6 +94,12 @@ class Operators(Meter):
                 total = total + part
         return total
 
+    def subtract(self, left: Any, right: Any) -> Any:
+        if type(left) is not int:
+            self.looked_at(left)
+            self.looked_at(right)
+        return left - right
+
     def multiply(self, left: Any, right: Any) -> Any:
         if isinstance(left, int) and isinstance(right, int):
             self._check_bits(left.bit_length() + right.bit_length())
@@ -151,8 +157,8 @@ class Operators(Meter):
 
     def within(self, item: Any, container: Any) -> bool:
         """`item in container`."""
-        if type(container) is str:
-            self.left -= len(container) >> 4
+        if type(container) is str and type(item) is str:
+            self.left -= (len(container) * min(len(item), 128) >> 6) + 4
             if self.left < 0:
                 self._overdrawn()
         elif type(container) is dict:
@@ -179,9 +185,9 @@ class Operators(Meter):
 
     def cut(self, value: Any, part: slice) -> Any:
         """`value[start:stop:step]`."""
-        if isinstance(value, (str, list, tuple)):
+        if isinstance(value, (str, bytes, list, tuple)):
             kept = len(range(*part.indices(len(value)))) if _whole(part) else 0
-            self.spend(kept if isinstance(value, str) else 2 * kept)
+            self.spend(kept if isinstance(value, (str, bytes)) else 2 * kept)
         return value[part]
 
 

@@ -18,6 +18,7 @@ from jinja2.utils import Namespace
 from arrowprep.chat import failures, generation
 from arrowprep.chat.compiler import OF_DICT, READING, TemplateCompiler
 from arrowprep.chat.filters import FILTERS, TESTS
+from arrowprep.chat.meter import measure
 from arrowprep.chat.methods import FORMATS, call_method
 from arrowprep.chat.operators import Operators
 from arrowprep.errors import MaskUnavailable, TemplateForbidden
@@ -74,13 +75,18 @@ class TemplateDict:
     """`dict(...)` and `dict.fromkeys(...)`, and nothing else of dict."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-        for pair in args[0] if args and isinstance(args[0], (list, tuple)) else ():
-            if isinstance(pair, (list, tuple)) and pair:
-                _check_key(pair[0])
+        if args and not isinstance(args[0], dict):
+            args = (list(args[0]), *args[1:])
+            for pair in args[0]:
+                if isinstance(pair, (list, tuple)) and pair:
+                    _check_key(pair[0])
         return dict(*args, **kwargs)
 
-    def fromkeys(self, *args: Any) -> dict[Any, Any]:
-        return dict.fromkeys(*args)
+    def fromkeys(self, keys: Any, *value: Any) -> dict[Any, Any]:
+        keys = list(keys)
+        for key in keys:
+            _check_key(key)
+        return dict.fromkeys(keys, *value)
 
 
 def _check_key(key: Any) -> None:
@@ -89,6 +95,8 @@ def _check_key(key: Any) -> None:
 
 
 def _raise_exception(message: Any) -> None:
+    if not isinstance(message, str):
+        message = str(message) if measure(message) < 10_000 else f"<{type(message).__name__}>"
     raise failures.Refusal(message)
 
 
@@ -151,12 +159,18 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 return obj[argument]
             except IndexError:
                 return self.undefined(obj=obj, name=argument)
-        elif by is tuple:
+        elif by is tuple or by is list or by is dict:
             _check_key(argument)
+            try:
+                return obj[argument]
+            except (TypeError, LookupError):
+                # by its type: an error that shows a list of shared lists would have no end
+                return self.undefined(obj=obj, name=f"<{by.__name__}>")
         return super().getitem(obj, argument)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         meter: Operators = __context.meter
+        meter.spend(8 * (len(args) + len(kwargs)))
         if type(__obj) is BuiltinMethodType or isinstance(
             getattr(__obj, "__self__", None), _OWNERS_OF_METHODS
         ):
@@ -169,6 +183,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 kwargs.pop("_loop_vars", None)
                 kwargs.pop("_block_vars", None)
                 return __obj(__context.eval_ctx, *args, **kwargs)  # its text was paid for when it was joined
+            for arg in args:
+                meter.looked_at(arg)
             return meter.made(super().call(__context, __obj, *args, **kwargs))
         finally:
             meter.depth -= 1

@@ -22,6 +22,8 @@ def _folded(use: str, start: str = "[1]") -> str:
     return f"{{% set ns = namespace(x={start}) %}}{_SIXTY}{{% set ns.x = [ns.x, ns.x] %}}{{% endfor %}}{use}"
 
 
+_FOLDED_TUPLE = f"{{% set ns = namespace(x=(1,)) %}}{_SIXTY}{{% set ns.x = (ns.x, ns.x) %}}{{% endfor %}}"
+
 ATTACKS: dict[str, str] = {
     # work without end
     "nested loops": _LOOP * 4 + "{% endfor %}" * 4,
@@ -81,6 +83,35 @@ ATTACKS: dict[str, str] = {
     "powers in a loop": _grow("ns.x * ns.x", "7"),
     "a constant of many digits": "{{ 0x" + "f" * 100_000 + " }}",
     "rounding": "{{ 1.5|round(99999999, 'floor') }}",
+    "searching for what repeats": "{% set h = 'a' * 900000 %}{% set n = 'a' * 98 ~ 'ba' %}"
+    + _LOOP
+    + "{% if n in h %}{% endif %}{{ h.find(n) }}{% endfor %}",
+    "searching backwards for what repeats": "{% set h = 'a' * 900000 %}{% set n = 'ab' ~ 'a' * 9000 %}"
+    + _LOOP
+    + "{{ h.rfind(n) }}{% endfor %}",
+    "splitting backwards by what repeats": "{% set h = 'a' * 900000 %}{% set n = 'ab' ~ 'a' * 9000 %}"
+    + _LOOP
+    + "{{ h.rsplit(n)|length }}{% endfor %}",
+    "stripping of many characters": "{% set h = 'a' * 900000 %}"
+    "{{ h.strip('b' * 90000 ~ 'a') }}{{ h|trim('b' * 90000 ~ 'a') }}",
+    "stripping of a long constant": "{% set h = 'a' * 900000 %}{{ h.strip('" + "b" * 90_000 + "a') }}",
+    "calls with many arguments": "{% macro f() %}{{ varargs|length }}{% endmacro %}"
+    + _LOOP
+    + "{% set x = f(*range(99999)) %}{% endfor %}",
+    "methods with many arguments": _LOOP + "{% set x = '{}'.format(*range(99999)) %}{% endfor %}",
+    "a long way of attributes": "{% set p = 'real' ~ '.real' * 9000 %}"
+    + _LOOP
+    + "{{ range(99999)|map(attribute=p)|list|length }}"
+    + "{{ range(99999)|sort(attribute=p)|length }}{% endfor %}",
+    "names of characters": "{% set x = ('é' * 900000).encode('ascii', 'namereplace') %}",
+    "escapes of characters": "{{ '{0!a}{0!r}'.format('é' * 900000)|length }}",
+    "bytes that grow": "{% set ns = namespace(x='ab'.encode()) %}"
+    + _SIXTY
+    + "{% set ns.x = ns.x.replace('a'.encode(), ns.x) %}{% endfor %}",
+    "slices of bytes": "{% set b = messages[0].content.encode() %}{% set ns = namespace(x=[]) %}"
+    + _LOOP
+    + "{% set ns.x = ns.x + [b[1:]] %}{% endfor %}",
+    "links of many words": "{{ ('http://a.bc ' * 900)|urlize(rel='x' * 99999, target='y' * 99999) }}",
     # memory without end
     "text times a number": "{{ 'a' * 9999999999 }}",
     "a number times text": "{{ 9999999999 * 'a' }}",
@@ -172,6 +203,19 @@ ATTACKS: dict[str, str] = {
     "folded tuples unique": "{% set ns = namespace(x=(1,)) %}"
     + _SIXTY
     + "{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ [ns.x]|unique|list|length }}",
+    "a folded list raised": _folded("{{ raise_exception(ns.x) }}"),
+    "a folded list as an item": _folded("{{ {}[ns.x].y }}{{ [][ns.x].y }}"),
+    "a folded list as a name": _folded("{{ 1|attr(ns.x) }}"),
+    "a folded list as an attribute": _folded("{{ [1]|map(attribute=ns.x)|map('string')|list }}"),
+    "a folded list in lower case": _folded("{{ ns.x is lower }}"),
+    "folded lists in turn": _folded("{% set y = ns.x %}")
+    + _folded("{% for x in [y, ns.x] %}{{ loop.changed(x) }}{% endfor %}"),
+    "folded tuples as a filter's name": _FOLDED_TUPLE + "{{ [1]|map(ns.x)|list }}",
+    "folded tuples as a test's name": _FOLDED_TUPLE + "{{ [1]|select(ns.x)|list }}",
+    "folded tuples as keys of dict": _FOLDED_TUPLE + "{{ dict.fromkeys([ns.x]) }}",
+    "folded tuples as pairs of dict": _FOLDED_TUPLE + "{{ dict([[ns.x, 1]]|map('list')) }}",
+    "folded tuples and views": _FOLDED_TUPLE + "{{ {}.keys() - [ns.x] }}",
+    "folded tuples and disjoint views": _FOLDED_TUPLE + "{{ {}.keys().isdisjoint([ns.x]) }}",
     "folded namespaces": "{% set ns = namespace(x=1) %}"
     + _SIXTY
     + "{% set ns.x = namespace(a=ns.x, b=ns.x) %}{% endfor %}{{ ns.x }}",

@@ -1,0 +1,256 @@
+"""Rows → texts, and the characters of them that the model is to write."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep.chat.messages import normalized
+from arrowprep.chat.sft.spec import SFTSpec, Shape
+from arrowprep.chat.template import ChatTemplate
+from arrowprep.errors import ChatError, MaskUnavailable
+
+__all__ = ["Example", "Reader", "rows_of"]
+
+Chat = list[dict[str, Any]]
+Row = Mapping[str, Any]
+
+_ROLES = {"human": "user", "gpt": "assistant"}  # of conversations in from/value form
+_LOOKS_LIKE_A_STOP = re.compile(r"<\|[^<>|\s]{1,60}\|>\Z")  # where the tokenizer does not know it
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One text to train on.
+
+    spans: (start, stop) in characters of text, of what is trained
+    stops: whether that ends in a stop token; None where no stop token is known
+    problem: why the row cannot be used; its text is then empty
+    """
+
+    text: str
+    spans: Sequence[tuple[int, int]] = ()
+    stops: bool | None = None
+    problem: str | None = None
+
+
+def rows_of(table: pa.Table, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Rows of these columns as Python data, without the nulls that only fill up Arrow's structs.
+
+    JSON text in them is read, and keeps the nulls that were written.
+    """
+    present = [name for name in names if name in table.column_names]
+    columns = [
+        [_shown(value, table.schema.field(name).type) for value in table.column(name).to_pylist()]
+        for name in present
+    ]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(present, values, strict=True))
+
+
+def _shown(value: Any, kind: pa.DataType) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, pa.BaseExtensionType):
+        return json.loads(value) if kind.extension_name == "arrow.json" else value
+    if pa.types.is_struct(kind):
+        fields = ((field.name, field.type) for field in kind)
+        return {n: _shown(value[n], of) for n, of in fields if value.get(n) is not None}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return [_shown(item, kind.value_type) for item in value]
+    return value
+
+
+COLUMNS: Mapping[Shape, tuple[str, ...]] = {
+    "messages": ("messages", "conversations"),
+    "completion": ("prompt", "completion"),
+    "text": ("text",),
+    "preference": ("prompt", "chosen", "rejected"),
+}
+VARIABLES = ("tools", "documents", "chat_template_kwargs")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Makes examples of rows of one shape.
+
+    template: for chats; None where there is none
+    special_tokens: variables of the template, such as eos_token
+    stops: texts that end a turn
+    eos: what is put at the end of plain texts; "" where the tokenizer does that, or has none
+    """
+
+    spec: SFTSpec
+    shape: Shape
+    template: ChatTemplate | None
+    special_tokens: Mapping[str, Any]
+    stops: tuple[str, ...]
+    eos: str
+
+    def examples(self, table: pa.Table) -> Iterator[tuple[Example, ...]]:
+        """For each row its example, or the two of a preference; one with a problem instead of an error."""
+        read: Callable[[Row], tuple[Example, ...]] = getattr(self, f"_{self.shape}")
+        for row in rows_of(table, (*COLUMNS[self.shape], *VARIABLES)):
+            try:
+                yield read(row)
+            except ChatError as error:
+                refused = Example("", problem=str(error))
+                yield (refused,) * (2 if self.shape == "preference" else 1)
+
+    def chat_of(self, row: Row) -> Chat:
+        """The messages of a row of the shape "messages"."""
+        given = row.get("messages")
+        return _chat(row.get("conversations") if given is None else given)
+
+    def render(self, chat: Chat, row: Row, *, prompt: bool = False) -> str:
+        """The text of a chat with the tools and variables of its row."""
+        return self._template().render(chat, add_generation_prompt=prompt, **self._variables(row)).text
+
+    def _template(self) -> ChatTemplate:
+        if self.template is None:
+            raise ChatError('the tokenizer has no chat template; give template="..."')
+        return self.template
+
+    def _variables(self, row: Row) -> dict[str, Any]:
+        """tools, documents and the row's own variables; an empty list of tools is no list of tools."""
+        own = row.get("chat_template_kwargs") or {}
+        if isinstance(own, str):
+            own = json.loads(own)
+        lists = {name: row.get(name) or None for name in ("tools", "documents")}
+        return {**self.special_tokens, **lists, **own}
+
+    # --- shapes ---
+
+    def _messages(self, row: Row) -> tuple[Example, ...]:
+        chat = self.chat_of(row)
+        if self.spec.train_on == "all":
+            text = self.render(chat, row)
+            return (self._example(text, [(0, len(text))]),)
+        text, spans = self._spans(chat, row)
+        return (self._example(text, _chosen(chat, spans, self.spec.train_on)),)
+
+    def _completion(self, row: Row) -> tuple[Example, ...]:
+        return (self._continued(row.get("prompt"), row.get("completion"), row),)
+
+    def _text(self, row: Row) -> tuple[Example, ...]:
+        text = self._with_eos(row.get("text") or "")
+        return (self._example(text, [(0, len(text))]),)
+
+    def _preference(self, row: Row) -> tuple[Example, ...]:
+        prompt, sides = row.get("prompt"), (row.get("chosen"), row.get("rejected"))
+        if prompt is None:
+            prompt, sides = _common_prompt(*sides)
+        chosen, rejected = (self._continued(prompt, side, row) for side in sides)
+        return chosen, rejected
+
+    def _continued(self, prompt: Any, completion: Any, row: Row) -> Example:
+        """Prompt and completion as one text; what follows the prompt is trained."""
+        if isinstance(prompt, str) and isinstance(completion, str):
+            text, start = self._with_eos(prompt + completion), len(prompt)
+        else:
+            text, start = self._continued_chat(_chat(prompt), _chat(completion), row)
+        if self.spec.train_on == "all":
+            start = 0
+        return self._example(text, [(start, len(text))])
+
+    def _continued_chat(self, prompt: Chat, completion: Chat, row: Row) -> tuple[str, int]:
+        text = self.render([*prompt, *completion], row)
+        if prompt[-1].get("role") == "assistant":  # a turn begun, which the completion goes on with
+            joined = {**completion[0], "content": f"{prompt[-1]['content']}{completion[0].get('content', '')}"}
+            text = self.render([*prompt[:-1], joined, *completion[1:]], row)
+            options = {"continue_final_message": True, **self._variables(row)}
+            start = self._template().render(prompt, **options).text
+        else:
+            start = self.render(prompt, row, prompt=True)
+        if not text.startswith(start):
+            raise ChatError(
+                "the prompt is not a prefix of prompt and completion: the template renders it as "
+                f"…{_differing(start, text)!r} alone, and as …{_differing(text, start)!r} with the completion"
+            )
+        return text, len(start)
+
+    def _spans(self, chat: Chat, row: Row) -> tuple[str, Sequence[tuple[int, int]]]:
+        spec = self.spec
+        rendered = self._template().render_with_spans(
+            chat, spans=spec.spans, stop_strings=spec.stop_strings, **self._variables(row)
+        )
+        return rendered.text, rendered.spans
+
+    def _with_eos(self, text: str) -> str:
+        return text if not text or text.endswith(self.eos) else text + self.eos
+
+    def _example(self, text: str, spans: Sequence[tuple[int, int]]) -> Example:
+        end = max((stop for start, stop in spans if start < stop), default=None)
+        if end is None:
+            return Example(text, spans)
+        trained = text[:end].rstrip()
+        if trained.endswith(self.stops) or _LOOKS_LIKE_A_STOP.search(trained):
+            return Example(text, spans, True)
+        return Example(text, spans, False if any(stop in text for stop in self.stops) else None)
+
+
+def _chat(given: Any) -> Chat:
+    """Messages with role and content, of what may have from and value."""
+    if isinstance(given, str):
+        given = json.loads(given) if given.lstrip().startswith("[") else given
+    if not isinstance(given, list):
+        raise ChatError(f"a conversation is a list of messages, not {type(given).__name__}")
+    return normalized([_message(message) for message in given])
+
+
+def _message(message: Any) -> Any:
+    if not isinstance(message, dict) or "from" not in message or "role" in message:
+        return message
+    rest = {key: value for key, value in message.items() if key not in ("from", "value")}
+    role = message["from"]
+    return {"role": _ROLES.get(role, role), "content": message.get("value"), **rest}
+
+
+def _chosen(chat: Chat, spans: Sequence[tuple[int, int]], train_on: str) -> Sequence[tuple[int, int]]:
+    """The spans of the turns to train on. Raises where spans cannot be told apart by turn."""
+    turns = [message for message in chat if message.get("role") == "assistant"]
+    wanted = [_is_trained(message) for message in turns]
+    if train_on == "last":
+        wanted[:-1] = [False] * (len(wanted) - 1)
+    if all(wanted):
+        return spans
+    if len(spans) != len(turns):
+        raise MaskUnavailable(
+            f"the template marks {len(spans)} spans for {len(turns)} assistant messages, so that one message "
+            'cannot be chosen; spans="infer" may find one for each',
+            spans=len(spans),
+            turns=len(turns),
+        )
+    return [span for span, is_wanted in zip(sorted(spans), wanted, strict=True) if is_wanted]
+
+
+def _is_trained(message: Mapping[str, Any]) -> bool:
+    weight = message.get("weight", 1)
+    if weight not in (0, 1):
+        raise ChatError(f"a message's weight is 0 or 1, for labels know no other; not {weight!r}")
+    return bool(message.get("train", weight))
+
+
+def _common_prompt(chosen: Any, rejected: Any) -> tuple[Any, tuple[Any, Any]]:
+    """The messages that both begin with, and what follows them."""
+    if not isinstance(chosen, list) or not isinstance(rejected, list):
+        raise ChatError("`chosen` and `rejected` without `prompt` must be conversations, which share one")
+    shared = 0
+    for ours, theirs in zip(chosen[:-1], rejected[:-1], strict=False):
+        if ours != theirs:
+            break
+        shared += 1
+    if not shared:
+        raise ChatError("`chosen` and `rejected` begin with no common message; give the prompt in `prompt`")
+    return chosen[:shared], (chosen[shared:], rejected[shared:])
+
+
+def _differing(text: str, other: str) -> str:
+    """From a little before the place where text is no longer other."""
+    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), 0)
+    return text[max(same - 20, 0) : same + 20]

@@ -1,0 +1,93 @@
+"""What a preparation computes, and the shapes of datasets it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from arrowprep.chat.packing import Strategy
+from arrowprep.errors import BadArgument
+
+__all__ = ["IGNORED", "SFTSpec", "Shape", "shape_of"]
+
+IGNORED = -100  # the label that loss functions skip
+
+Shape = Literal["messages", "completion", "text", "preference"]
+TrainOn = Literal["assistant", "last", "all"]
+Truncation = Literal["drop", "keep_start", "keep_end", "split"]
+SpansFrom = Literal["generation", "infer", "auto"]
+
+_MADE_OF_LABELS = ("completion_mask", "assistant_masks")
+_COLUMNS = ("input_ids", "labels", "attention_mask", "position_ids", *_MADE_OF_LABELS)
+_COLUMNS_OF_PACKS = (*_COLUMNS, "seq_lengths", "cu_seqlens")
+
+
+@dataclass(frozen=True)
+class SFTSpec:
+    """What decides the rows of a prepared dataset; each field may change one.
+
+    max_length: tokens a row may have; None for no limit
+    train_on: what gets labels: "assistant" all that the model is to write (the assistant's messages, a
+        completion, or a plain text as a whole), "last" the assistant's last message alone, "all" every token.
+        Messages with `train` false or `weight` 0 get none, but for "all"
+    truncation: of longer rows: "drop" the row, "keep_start" or "keep_end" of its tokens, or "split" it into
+        rows. Packing by "bfd_split" and "wrapped" cuts rows itself, so nothing is truncated before
+    packing: how rows are joined to sequences of max_length tokens; None leaves them as they are
+    spans: where the assistant's text is known from: the template's "generation" tags, "infer", or "auto"
+    stop_strings: texts that end a turn, beside the tokenizer's special tokens
+    columns: of the result; () for input_ids and labels, and seq_lengths where rows are packed
+    """
+
+    max_length: int | None = 1024
+    train_on: TrainOn = "assistant"
+    truncation: Truncation = "keep_start"
+    packing: Strategy | None = None
+    spans: SpansFrom = "generation"
+    stop_strings: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _one_of("train_on", self.train_on, get_args(TrainOn))
+        _one_of("truncation", self.truncation, get_args(Truncation))
+        _one_of("packing", self.packing, (None, *get_args(Strategy)))
+        _one_of("spans", self.spans, get_args(SpansFrom))
+        for name in self.columns:
+            _one_of("a column", name, _COLUMNS_OF_PACKS if self.packing else _COLUMNS)
+        if self.max_length is not None and self.max_length < 1:
+            raise BadArgument(f"max_length must be at least 1, not {self.max_length}")
+        if self.packing and self.max_length is None:
+            raise BadArgument("packing needs max_length, the length of a pack")
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The columns of the result."""
+        return self.columns or ("input_ids", "labels", *(("seq_lengths",) if self.packing else ()))
+
+    @property
+    def cut(self) -> Truncation | None:
+        """How rows are cut before they are packed; None where packing does it."""
+        return None if self.packing in ("bfd_split", "wrapped") else self.truncation
+
+
+def _one_of(name: str, value: object, known: Iterable[object]) -> None:
+    known = tuple(known)
+    if value not in known:
+        raise BadArgument(f"{name} is one of {', '.join(map(repr, known))}, not {value!r}")
+
+
+def shape_of(columns: Sequence[str]) -> Shape:
+    """What a dataset with these columns holds. Raises BadArgument, with the shapes there are."""
+    if "chosen" in columns and "rejected" in columns:
+        return "preference"
+    if "prompt" in columns and "completion" in columns:
+        return "completion"
+    if "messages" in columns or "conversations" in columns:
+        return "messages"
+    if "text" in columns:
+        return "text"
+    raise BadArgument(
+        "rows to prepare have `messages` (or `conversations`), `prompt` and `completion`, `text`, or `chosen` "
+        f"and `rejected`; these have {', '.join(map(repr, columns)) or 'no columns'}",
+        columns=list(columns),
+    )
