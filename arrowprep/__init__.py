@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from arrowprep.chat.template import ChatTemplate
     from arrowprep.config import (
         Settings,
         configure,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from arrowprep.tokenize.tokenizer import Tokenizer
 
 _HOME = {
+    "ChatTemplate": "chat.template",
     "Settings": "config",
     "settings": "config",
     "configure": "config",
@@ -78,6 +80,7 @@ __all__ = [
     "AddedToken",
     "AutoTokenizer",
     "BatchEncoding",
+    "ChatTemplate",
     "ClassLabel",
     "Dataset",
     "DatasetDict",

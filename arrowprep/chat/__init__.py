@@ -1,12 +1,53 @@
-"""Chats: messages → text and the spans the assistant wrote → masks → training rows.
+"""Chats: messages → text and the spans the assistant wrote → masks → packed training batches.
 
-template = ChatTemplate(text, special_tokens={"bos_token": "<s>"})
-rendered = template.render([{"role": "user", "content": "Hi"}], add_generation_prompt=True)
-rendered.text, rendered.spans
+    template = ChatTemplate(text, special_tokens={"bos_token": "<s>"})
+    rendered = template.render([{"role": "user", "content": "Hi"}], add_generation_prompt=True)
+    rendered.text, rendered.spans
+
+Each name below is loaded when first used: rendering needs no pyarrow.
 """
 
 from __future__ import annotations
 
-from arrowprep.chat.template import ChatTemplate, Rendered, choose_template
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["ChatTemplate", "Rendered", "choose_template"]
+if TYPE_CHECKING:
+    from arrowprep.chat.collate import DataCollatorWithFlattening, DataCollatorWithPadding
+    from arrowprep.chat.mask import span_mask
+    from arrowprep.chat.packing import Packing, pack
+    from arrowprep.chat.template import ChatTemplate, Rendered, choose_template
+    from arrowprep.chat.tools import function_schema
+
+_HOME = {
+    "ChatTemplate": "template",
+    "Rendered": "template",
+    "choose_template": "template",
+    "function_schema": "tools",
+    "span_mask": "mask",
+    "Packing": "packing",
+    "pack": "packing",
+    "DataCollatorWithFlattening": "collate",
+    "DataCollatorWithPadding": "collate",
+}
+
+__all__ = [
+    "ChatTemplate",
+    "DataCollatorWithFlattening",
+    "DataCollatorWithPadding",
+    "Packing",
+    "Rendered",
+    "choose_template",
+    "function_schema",
+    "pack",
+    "span_mask",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'arrowprep.chat' has no attribute {name!r}")
+    value = getattr(import_module(f"arrowprep.chat.{home}"), name)
+    globals()[name] = value
+    return value
