@@ -12,6 +12,7 @@ Join = Callable[[str, str], str]
 # where the heap starts to win over a list of ranks, whose minimum is found in C
 LONG = 300
 NEVER = 1 << 62
+PLACE_BITS = 40
 
 
 def merge(parts: list[str], lengths: list[int], ranks: Ranks, join: Join) -> tuple[list[str], list[int]]:
@@ -52,10 +53,13 @@ def _merge_long(
     before = list(range(-1, n - 1))
     alive = [True] * n
     get = ranks.get
-    heap = [(rank, i) for i in range(n - 1) if (rank := get((parts[i], parts[i + 1]), NEVER)) != NEVER]
+    # rank and place in one number: numbers compare and move twice as fast as tuples
+    ranked = (get(pair, NEVER) for pair in pairwise(parts))
+    heap = [rank << PLACE_BITS | i for i, rank in enumerate(ranked) if rank != NEVER]
     heapq.heapify(heap)
     while heap:
-        rank, i = heapq.heappop(heap)
+        top = heapq.heappop(heap)
+        rank, i = top >> PLACE_BITS, top & (1 << PLACE_BITS) - 1
         j = after[i]
         # an entry is stale when one of its parts has been joined since
         if not alive[i] or j < 0 or get((parts[i], parts[j]), NEVER) != rank:
@@ -69,7 +73,7 @@ def _merge_long(
         for left in (before[i], i):
             right = after[left] if left >= 0 else -1
             if right >= 0 and (new := get((parts[left], parts[right]), NEVER)) != NEVER:
-                heapq.heappush(heap, (new, left))
+                heapq.heappush(heap, new << PLACE_BITS | left)
     return [p for p, a in zip(parts, alive, strict=True) if a], [
         x for x, a in zip(lengths, alive, strict=True) if a
     ]
