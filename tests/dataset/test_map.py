@@ -302,6 +302,51 @@ class TestBadResults:
             ds.map(lambda row: {}, new_fingerprint="../x")
 
 
+class TestGoingOnAfterErrors:
+    def fails_at_three(self, row):
+        if row["n"] == 3:
+            raise ValueError("three")
+        return {"m": row["n"], "text": row["text"].upper()}
+
+    @pytest.mark.parametrize("num_proc", [None, 2])
+    def test_rows_that_fail_are_left_out_and_told(self, ds, num_proc):
+        with pytest.warns(
+            ArrowprepWarning, match="failed on 1 rows, which are left out: row 3: ValueError: three"
+        ):
+            out = ds.map(self.fails_at_three, on_error="skip", num_proc=num_proc)
+        assert out[:] == {
+            "text": [t.upper() for t in TEXTS if t != "dddd"],
+            "n": [0, 1, 2, 4, 5, 6],
+            "m": [0, 1, 2, 4, 5, 6],
+        }
+        with pytest.warns(ArrowprepWarning, match="row 3"):  # found in the cache, and told again
+            ds.map(self.fails_at_three, on_error="skip")
+
+    def test_rows_that_fail_keep_what_they_had(self, ds):
+        with pytest.warns(ArrowprepWarning, match="have nulls"):
+            out = ds.map(self.fails_at_three, on_error="null")
+        assert out["m"][:] == [0, 1, 2, None, 4, 5, 6]
+        assert out[3]["text"] == "dddd"
+        assert out.column_names == ["text", "n", "m"]
+
+    def test_a_batch_fails_as_a_whole(self, ds):
+        def grow(batch):
+            if 3 in batch["n"]:
+                raise ValueError("three")
+            return {"m": [n for n in batch["n"] for _ in range(2)]}
+
+        with pytest.warns(ArrowprepWarning, match="failed on 2 rows"):
+            out = ds.map(grow, batched=True, batch_size=2, remove_columns=["text", "n"], on_error="skip")
+        assert out["m"][:] == [0, 0, 1, 1, 4, 4, 5, 5, 6, 6]
+
+    def test_nothing_is_told_where_nothing_failed(self, ds):
+        assert ds.map(lambda row: {"m": 1}, on_error="skip").column_names == ["text", "n", "m"]
+
+    def test_what_to_do_must_be_known(self, ds):
+        with pytest.raises(BadArgument, match="ignore"):
+            ds.map(lambda row: {}, on_error="ignore")
+
+
 class TestCaching:
     def test_a_rerun_does_not_call_the_function(self, ds, tmp_path):
         seen = tmp_path / "seen"

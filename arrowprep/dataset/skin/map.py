@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # arguments that decide rows; the others decide only how a map runs
 _DECIDE_FILTER = {"batched", "batch_size", "with_indices", "with_rank", "input_columns", "fn_kwargs"}
-_DECIDE_MAP = _DECIDE_FILTER | {"drop_last_batch", "remove_columns", "features"}
+_DECIDE_MAP = _DECIDE_FILTER | {"drop_last_batch", "remove_columns", "features", "on_error"}
 
 
 class Maps(Held):
@@ -55,6 +55,7 @@ class Maps(Held):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
         desc: str | None = None,
+        on_error: str = "raise",
     ) -> Self:
         """Apply a function to every row, or batch of rows, and keep what it makes.
 
@@ -72,12 +73,16 @@ class Maps(Held):
         features: the types of columns of the result
         num_proc: worker processes; None for this one
         new_fingerprint: the name of the result, for functions that cannot be named
+        on_error: where the function fails, "raise", leave new columns "null", or "skip" the rows
+            (a batch fails as a whole); a warning tells which rows and why, on cached runs too
         Raises MapError, with the rows, when the function fails.
         """
         if function is None:
             function = _identity
         if not callable(function):
             raise BadArgument(f"map needs a function, not a {type(function).__name__}")
+        if on_error not in ("raise", "null", "skip"):
+            raise BadArgument(f"on_error {on_error!r} is none of raise, null, skip", on_error=on_error)
         spec = self._spec(
             function,
             batched=batched,
@@ -89,6 +94,7 @@ class Maps(Held):
             remove_columns=remove_columns,
             features=features,
             fn_kwargs=fn_kwargs,
+            on_error=on_error,
         )
         name, options = self._run("map", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Map")
         view = map_view(self._view, spec, name, replace(options, keep_in_memory=keep_in_memory))
@@ -163,6 +169,7 @@ class Maps(Held):
         remove_columns: str | Sequence[str] | None = None,
         features: Features | Mapping[str, Any] | None = None,
         fn_kwargs: Mapping[str, Any] | None = None,
+        on_error: str = "raise",
         **flags: bool,
     ) -> MapSpec:
         return MapSpec(
@@ -172,6 +179,7 @@ class Maps(Held):
             remove_columns=names_of(remove_columns) or (),
             features=None if features is None else Features(features),
             fn_kwargs=dict(fn_kwargs or {}),
+            on_error=on_error,
             format=self._format,
             **flags,
         )

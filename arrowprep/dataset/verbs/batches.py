@@ -20,6 +20,7 @@ from arrowprep.dataset.verbs.lazy import LazyBatch, LazyMapping, LazyRow, Shown
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
 ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
+ERRORS = "\0error"  # the column for what a function raised; no user's column has this name
 PIECES = 64  # so many at least, where there are the rows: slow row functions are shared out too
 
 
@@ -28,6 +29,8 @@ class MapSpec:
     """What a map computes; every field may change a row, and is part of its name.
 
     batch_size: rows a call, None for all at once; only where batched
+    on_error: "raise", or go on: "null" leaves new columns null where the function failed, "skip"
+        leaves those rows out
     format: how the function sees its rows
     """
 
@@ -41,6 +44,7 @@ class MapSpec:
     remove_columns: tuple[str, ...] = ()
     features: Features | None = None
     fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    on_error: str = "raise"
     format: FormatSpec = field(default_factory=FormatSpec)
 
     def rows_a_call(self, num_rows: int) -> int:
@@ -86,13 +90,17 @@ class BatchFunction:
         np.random.seed(seed)
         random.seed(seed)
         call = self._batch if self.spec.batched else self._rows
-        returned = call(table, first, rank)
+        errors: dict[int, str] = {}
+        returned = call(table, first, rank, errors)
+        if self.spec.on_error != "raise":
+            returned = _with_errors(returned, errors, first, table.num_rows)
         self._check_lengths(returned, table.num_rows, first)
         return returned
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _rows(self, table: pa.Table, first: int, rank: int | None) -> Returned:
+    def _rows(self, table: pa.Table, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
+        """errors: by row, filled where the function failed and is to go on."""
         shown = self._shown(table)
         function, keywords = self.spec.function, self.spec.fn_kwargs
         results = []
@@ -100,7 +108,10 @@ class BatchFunction:
             try:
                 results.append(function(*arguments, **keywords))
             except Exception as error:
-                raise self._failed(error, Span(number, number + 1)) from error
+                if self.spec.on_error == "raise":
+                    raise self._failed(error, Span(number, number + 1)) from error
+                errors[number] = f"{type(error).__name__}: {error}"
+                results.append({})
         if all(r is None for r in results):
             return Returned(None)
         self._refuse_mixed(results, first)
@@ -170,14 +181,18 @@ class BatchFunction:
 
     # -- batches ---------------------------------------------------------------------------------
 
-    def _batch(self, table: pa.Table, first: int, rank: int | None) -> Returned:
+    def _batch(self, table: pa.Table, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
+        """errors: by row, filled where the function failed and is to go on."""
         shown = self._shown(table)
         stop = first + table.num_rows
         arguments = self._batch_arguments(shown, first, stop, rank)
         try:
             result = self.spec.function(*arguments, **self.spec.fn_kwargs)
         except Exception as error:
-            raise self._failed(error, Span(first, stop)) from error
+            if self.spec.on_error == "raise":
+                raise self._failed(error, Span(first, stop)) from error
+            errors.update(dict.fromkeys(range(first, stop), f"{type(error).__name__}: {error}"))
+            result = {}
         if result is None:
             return Returned(None)
         if isinstance(result, LazyMapping):
@@ -311,6 +326,18 @@ class BatchFunction:
             column=getattr(error, "column", None),
             cause=f"{type(error).__name__}: {error}",
         )
+
+
+def _with_errors(returned: Returned, errors: Mapping[int, str], first: int, rows: int) -> Returned:
+    """The same with one more column: the error of each row, null where there was none."""
+    table = returned.table if returned.table is not None else pa.table({})
+    count = table.num_rows if table.column_names else rows
+    texts = pa.array([errors.get(first + i) for i in range(count)], pa.string())
+    return Returned(
+        table.append_column(ERRORS, texts) if table.column_names else pa.table({ERRORS: texts}),
+        returned.gone,
+        returned.whole,
+    )
 
 
 @contextmanager

@@ -10,23 +10,32 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from arrowprep import progress
 from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
 from arrowprep.dataset.features import Features
-from arrowprep.dataset.indices import Span
+from arrowprep.dataset.indices import Span, simplest
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.storage.cache import Cache, Entry
 from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartWriter
-from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, label_of, random_state_kept
+from arrowprep.dataset.verbs.batches import (
+    ERRORS,
+    BatchFunction,
+    MapSpec,
+    Returned,
+    label_of,
+    random_state_kept,
+)
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import cast_table
 from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, WorkerDied, warn
 
 TASKS_A_WORKER = 8
+_TOLD = 5  # failed rows that a warning names
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
     if entry is None:  # the function returned nothing, it was called for what it does
         return view
     backing: Backing = _own(entry.backing) if options.keep_in_memory else entry.backing
-    return _result(view, spec, backing, entry, name)
+    result = _result(view, spec, backing, entry, name)
+    return result if spec.on_error == "raise" else _without_errors(result, spec)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +326,22 @@ def _of_nothing(view: View, spec: MapSpec, name: str) -> View:
     empty = View.over(Memory(Features(new).arrow_schema.empty_table()), name, Features(new))
     result = view.keep(kept, name)
     return result.beside(empty, name) if new else result
+
+
+def _without_errors(result: View, spec: MapSpec) -> View:
+    """The result without the column of errors, which are told, and perhaps without their rows."""
+    texts = result.read(Span(0, result.num_rows), [ERRORS]).column(ERRORS)
+    failed = np.flatnonzero(texts.is_valid().to_numpy())
+    result = result.keep([name for name in result.columns if name != ERRORS], result.fingerprint)
+    if not len(failed):
+        return result
+    first = "; ".join(f"row {row}: {texts[row].as_py()}" for row in failed[:_TOLD].tolist())
+    more = f"; and {len(failed) - _TOLD:,} more" if len(failed) > _TOLD else ""
+    what = "are left out" if spec.on_error == "skip" else "have nulls"
+    warn(f"{label_of(spec.function)} failed on {len(failed):,} rows, which {what}: {first}{more}")
+    if spec.on_error == "null":
+        return result
+    return result.select(simplest(np.flatnonzero(texts.is_null().to_numpy())), result.fingerprint)
 
 
 def _own(backing: Backing) -> Memory:

@@ -46,6 +46,7 @@ def _arguments(spec: MapSpec) -> dict[str, Any]:
         "with_rank": spec.with_rank,
         "input_columns": spec.input_columns,
         "remove_columns": spec.remove_columns,
+        "on_error": spec.on_error,
     }
 
 
