@@ -13,6 +13,7 @@ from jinja2.tests import TESTS as JINJA_TESTS
 from jinja2.utils import pass_context
 
 from arrowprep.chat.meter import measure
+from arrowprep.chat.methods import line_ends
 from arrowprep.chat.operators import Operators
 from arrowprep.errors import TemplateForbidden
 
@@ -127,16 +128,17 @@ def _width(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str
 def _indent(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     width = _argument(args, kwargs, 0, "width", 4)
     wide = len(width) if isinstance(width, str) else width if isinstance(width, int) else 0
-    lines = len(value) if isinstance(value, str) and len(value) < 256 else _size(value)
-    if isinstance(value, str):
-        lines = value.count("\n") + value.count("\r") + 2
+    lines = line_ends(value) if isinstance(value, str) else _size(value)
     meter.spend(2 * _size(value) + max(0, wide) * lines + 16 * lines)
     return value
 
 
 def _wordwrap(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    size, width = _size(value), _argument(args, kwargs, 0, "width", 79)
     wrap = _argument(args, kwargs, 2, "wrapstring", None)
-    meter.spend(_size(value) * (16 + (len(wrap) if isinstance(wrap, str) else 1)))
+    meter.spend(size * (16 + (len(wrap) if isinstance(wrap, str) else 1)))
+    # a long word is cut from the front, and what is left of it copied each time
+    meter.spend(size * size // (16 * max(1, width if isinstance(width, int) else 1)))
     return value
 
 

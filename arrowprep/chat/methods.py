@@ -13,7 +13,7 @@ from arrowprep.chat.meter import measure
 from arrowprep.chat.operators import Operators
 from arrowprep.errors import TemplateForbidden
 
-__all__ = ["FORMATS", "call_method"]
+__all__ = ["FORMATS", "call_method", "line_ends"]
 
 FORMATS = frozenset({"format", "format_map"})
 _ENCODINGS = frozenset({"utf-8", "utf8", "utf_8", "ascii", "latin-1", "latin1", "iso-8859-1"})
@@ -99,10 +99,11 @@ def _split(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _splitlines(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    meter.spend(16 * len(owner) if len(owner) < 1024 else (len(owner) >> 2) + 16 * _line_ends(owner))
+    meter.spend(16 * len(owner) if len(owner) < 1024 else (len(owner) >> 2) + 16 * line_ends(owner))
 
 
-def _line_ends(owner: Any) -> int:
+def line_ends(owner: Any) -> int:
+    """At most how many lines splitlines makes."""
     return sum(int(owner.count(end)) for end in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029") + 1
 
 
