@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -153,6 +154,7 @@ class AddedVocabulary:
         return max(model.get_vocab_size(), self._highest + 1) if known is None else known
 
     def _put(self, token: AddedToken, id: int) -> None:
+        token = copy.copy(token)  # the caller's may be changed later, which nobody would notice here
         if token.special:
             self.special.setdefault(token.content)
         self.ids[token.content] = id

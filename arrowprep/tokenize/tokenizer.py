@@ -16,7 +16,7 @@ from arrowprep.tokenize.added_tokens import AddedToken, AddedVocabulary
 from arrowprep.tokenize.columns import Columns, Texts, Wanted, encode_columns
 from arrowprep.tokenize.component import Component
 from arrowprep.tokenize.decoders import Decoder
-from arrowprep.tokenize.encoding import Encoding
+from arrowprep.tokenize.encoding import Encoding, pad_all
 from arrowprep.tokenize.engine import Choice, choose_engine
 from arrowprep.tokenize.models import Model
 from arrowprep.tokenize.normalizers import Normalizer
@@ -24,7 +24,7 @@ from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.pre_tokenizers import PreTokenizer
 from arrowprep.tokenize.processors import PostProcessor
-from arrowprep.tokenize.rows import Framing, encode_row, encode_rows
+from arrowprep.tokenize.rows import Framing, encode_row, encode_rows, post_process
 from arrowprep.tokenize.tokenizer_json import TokenizerFile, dump_tokenizer, read_tokenizer
 from arrowprep.tokenize.trainers import Trainer, count_words, default_trainer, texts_of
 from arrowprep.tokenize.truncation import Truncation
@@ -88,20 +88,21 @@ class Tokenizer:
 
         Raises BadTokenizerFile, which names the place, or UnsupportedComponent.
         """
-        return cls._from_file(read_tokenizer(json))
+        return cls.from_parts(read_tokenizer(json))
 
     @classmethod
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
         """From its bytes."""
-        return cls._from_file(read_tokenizer(bytes(buffer)))
+        return cls.from_parts(read_tokenizer(bytes(buffer)))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Tokenizer:
         """From the file, or the file compressed (.gz)."""
-        return cls._from_file(read_tokenizer(Path(path)))
+        return cls.from_parts(read_tokenizer(Path(path)))
 
     @classmethod
-    def _from_file(cls, file: TokenizerFile) -> Tokenizer:
+    def from_parts(cls, file: TokenizerFile) -> Tokenizer:
+        """Of parts that a reader of another file format made, with their added tokens."""
         tokenizer = cls.__new__(cls)
         Tokenizer.__init__(tokenizer, file.model)
         for name, part in file.parts.items():
@@ -252,8 +253,8 @@ class Tokenizer:
         return size + sum(self.model.token_to_id(content) is None for content in self._added.ids)
 
     def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
-        """The added tokens by id."""
-        return dict(self._added.by_id())
+        """The added tokens by id; copies, for a change of theirs has no effect."""
+        return {id: copy.copy(token) for id, token in self._added.by_id()}
 
     def add_tokens(self, tokens: Iterable[str | AddedToken]) -> int:
         """Add tokens that are cut out of the text before all else; how many were new.
@@ -360,6 +361,32 @@ class Tokenizer:
         engine = self._engine
         pairs = [_as_pair(item, is_pretokenized) for item in input]
         return encode_rows(engine, pairs, _framing(engine, add_special_tokens, is_pretokenized))
+
+    def encode_batch_fast(
+        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Encoding]:
+        """The same ids; offsets, tokens and words are left empty."""
+        encodings = self.encode_batch(input, is_pretokenized, add_special_tokens)
+        for encoding in encodings:
+            for part in (encoding, *encoding.overflowing):
+                part.offsets, part.tokens, part.words = (
+                    [(0, 0)] * len(part),
+                    [""] * len(part),
+                    [None] * len(part),
+                )
+        return encodings
+
+    def post_process(
+        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
+    ) -> Encoding:
+        """Truncate, frame and pad encodings that were made without special tokens; they stay as they are."""
+        pipeline = self._engine.pipeline
+        parts = [part.copy() for part in (encoding, pair) if part is not None]
+        framing = Framing(add_special_tokens, pipeline.truncation, pipeline.padding)
+        whole = post_process(pipeline, parts, framing)
+        if pipeline.padding:
+            pad_all([whole], pipeline.padding)
+        return whole
 
     def encode_columns(
         self,

@@ -190,6 +190,13 @@ class TestAddedTokens:
         tok.encode_special_tokens = True
         assert tokens(tok, "<s>new") == ["<", "s", ">", "new"]
 
+    def test_a_token_that_was_given_may_change_later(self, tok: Tokenizer) -> None:
+        token = AddedToken("new")
+        tok.add_tokens([token])
+        token.lstrip = True
+        tok.get_added_tokens_decoder()[270].rstrip = True
+        assert tokens(tok, "a new b")[1:3] == ["Ġ", "new"]
+
     def test_one_alone_is_no_list(self, tok: Tokenizer) -> None:
         with pytest.raises(NotText, match="as a list"):
             tok.add_tokens("new")
@@ -223,6 +230,19 @@ class TestEncode:
     def test_what_is_no_text_is_refused(self, tok: Tokenizer, text: Any) -> None:
         with pytest.raises(TypeError, match="text"):
             tok.encode(text)
+
+    def test_the_fast_way_has_the_same_ids_alone(self, tok: Tokenizer) -> None:
+        texts = ["hello world", ("a", "b")]
+        fast = tok.encode_batch_fast(texts)
+        assert [e.ids for e in fast] == [e.ids for e in tok.encode_batch(texts)]
+        assert fast[0].offsets == [(0, 0)] * 4
+
+    def test_bare_encodings_can_be_framed_later(self, tok: Tokenizer) -> None:
+        tok.enable_truncation(5)
+        bare = [byte_tokenizer().encode(text) for text in ("hello world", "hello")]
+        before = copy.deepcopy(bare)
+        assert tok.post_process(*bare).ids == tok.encode("hello world", "hello").ids
+        assert bare == before
 
     def test_a_list_of_two_in_a_batch_is_a_pair(self, tok: Tokenizer) -> None:
         pair = tok.encode("hello", "world")
