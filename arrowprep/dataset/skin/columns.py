@@ -13,6 +13,7 @@ from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
 from arrowprep.dataset.verbs.batches import names_of
+from arrowprep.dataset.verbs.expressions import Evaluated, is_expression
 from arrowprep.dataset.verbs.retype import Cast, Labels, Renumbered, label_feature, only_known, renumbering
 from arrowprep.dataset.verbs.rows import unique
 from arrowprep.dataset.view import View
@@ -56,9 +57,16 @@ class ChangesColumns(Held):
         return self._with(view, replace(self._format, columns=kept))
 
     def add_column(self, name: str, column: Any, feature: Any = None) -> Self:
-        """One more column, one value a row."""
+        """One more column: one value a row, or a pyarrow expression over the others.
+
+        `ds.add_column("length", pc.utf8_length(pc.field("text")))` is evaluated by Arrow, and cached.
+        """
         if name in self._view.columns:
             raise BadArgument(f"there is a column {name!r} already; remove or rename it first", column=name)
+        if is_expression(column):
+            features = None if feature is None else {name: feature}
+            made = self.map(Evaluated(column, name), batched=True, features=features)  # type: ignore[attr-defined]
+            return self._with(made._view)
         table = table_of_columns({name: column}, None if feature is None else Features({name: feature}))
         if table.num_rows != self._view.num_rows:
             raise LengthMismatch(

@@ -19,6 +19,7 @@ from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.verbs.batches import MapSpec, names_of
 from arrowprep.dataset.verbs.explain import Explanation, explain
+from arrowprep.dataset.verbs.expressions import Evaluated, is_expression
 from arrowprep.dataset.verbs.filter import filter_view
 from arrowprep.dataset.verbs.map import RunOptions, map_view
 from arrowprep.dataset.verbs.naming import result_name
@@ -114,9 +115,14 @@ class Maps(Held):
         new_fingerprint: str | None = None,
         desc: str | None = None,
     ) -> Self:
-        """The rows for which the function is true; a batched one returns one boolean a row."""
+        """The rows for which the function is true; a batched one returns one boolean a row.
+
+        A pyarrow expression, such as `pc.field("n") > 3`, is evaluated by Arrow; null is not true.
+        """
+        if is_expression(function):
+            function, batched = Evaluated(function), True
         if function is None or not callable(function):
-            raise BadArgument("filter needs a function")
+            raise BadArgument("filter needs a function or a pyarrow expression")
         spec = self._spec(
             function,
             batched=batched,

@@ -354,7 +354,7 @@ def random_state_kept() -> Iterator[None]:
 def label_of(function: Callable[..., Any]) -> str:
     """What to call a function in messages."""
     inner = getattr(function, "function", function)  # a wrapper of ours names what it wraps
-    name = getattr(inner, "__qualname__", None) or type(inner).__qualname__
+    name = getattr(inner, "label", None) or getattr(inner, "__qualname__", None) or type(inner).__qualname__
     return str(name).removeprefix("<locals>.").split("<locals>.")[-1]
 
 
