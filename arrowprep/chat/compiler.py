@@ -80,11 +80,11 @@ class TemplateCompiler(CodeGenerator):
         self._prices[id(node.body)] = self._price(node.body)
         super().visit_Block(node, frame)
 
-    def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
-        price = self._prices.get(id(nodes))
+    def blockvisit(self, body: Iterable[nodes.Node], frame: Frame) -> None:
+        price = self._prices.get(id(body))
         if price is not None:
             self.writeline(f"spend({price})")
-        super().blockvisit(nodes, frame)
+        super().blockvisit(body, frame)
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
         price = self._filtered.pop(id(node), None)
@@ -181,19 +181,16 @@ class TemplateCompiler(CodeGenerator):
         self.write("))")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
-        first = node.ops[0]
-        if len(node.ops) > 1:
-            pass
-        elif first.op in ("in", "notin"):
-            self.write("(not " if first.op == "notin" else "(")
-            self._call("within", frame, node.expr, first.expr)
+        only = node.ops[0] if len(node.ops) == 1 else None
+        if only and only.op in ("in", "notin"):
+            self.write("(not " if only.op == "notin" else "(")
+            self._call("within", frame, node.expr, only.expr)
             self.write(")")
-            return
-        elif _small(node.expr) or _small(first.expr):
+        elif only and (_small(node.expr) or _small(only.expr)):
             super().visit_Compare(node, frame)
-            return
-        operands = [part for op in node.ops for part in (op.op, op.expr)]
-        self._call("compare", frame, node.expr, *operands)
+        else:
+            operands = [part for op in node.ops for part in (op.op, op.expr)]
+            self._call("compare", frame, node.expr, *operands)
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
         self.write("{")
@@ -275,7 +272,7 @@ class TemplateCompiler(CodeGenerator):
 
 
 _SMALL_NODES = (nodes.Const, nodes.Compare, nodes.Not, nodes.Test, nodes.Sub, nodes.Div, nodes.FloorDiv)
-_SMALL_FILTERS = frozenset({"length", "count", "int", "float", "abs"})
+_SMALL_FILTERS = frozenset({"length", "count"})  # not int and float, which may return their default
 
 
 def _small(node: nodes.Node) -> bool:

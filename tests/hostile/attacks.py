@@ -197,6 +197,7 @@ ATTACKS: dict[str, str] = {
     + _folded("{{ [y]|select('eq', ns.x)|list }}"),
     "folded lists searched": _folded("{% set y = ns.x %}")
     + _folded("{{ ns.x in [y] }}{{ [y].index(ns.x) }}"),
+    "folded lists as a number's default": _folded("{% set y = ns.x %}") + _folded("{{ 'x'|int(y) == ns.x }}"),
     "folded tuples as a key": "{% set ns = namespace(x=(1,)) %}"
     + _SIXTY
     + "{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ {ns.x: 1} }}",
