@@ -23,12 +23,12 @@ def _flag(name: str) -> bool:
     return os.environ.get(name, "").strip().lower() not in _OFF
 
 
-def _count(name: str) -> int | None:
+def _count(name: str, what: str) -> int | None:
     text = os.environ.get(name, "").strip()
     if not text:
         return None
     if not text.isdigit():
-        raise BadArgument(f"{name}={text!r} is not a number of threads", variable=name, value=text)
+        raise BadArgument(f"{name}={text!r} is not {what}", variable=name, value=text)
     return int(text) or None
 
 
@@ -41,6 +41,7 @@ class Settings:
     threads: of the kernel; None means all cores
     progress_bars: whether long work shows a bar
     caching: whether results of `map` are kept for the next run
+    cache_max_bytes: of results; above it the least recently used go. None: no limit
     """
 
     cache_dir: Path
@@ -48,6 +49,7 @@ class Settings:
     threads: int | None = None
     progress_bars: bool = True
     caching: bool = True
+    cache_max_bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -55,11 +57,12 @@ class Settings:
 
     @classmethod
     def from_environment(cls) -> Settings:
-        """ARROWPREP_CACHE, ARROWPREP_ENGINE, ARROWPREP_THREADS, ARROWPREP_DISABLE_PROGRESS_BARS."""
+        """ARROWPREP_CACHE, _CACHE_MAX_BYTES, _ENGINE, _THREADS and _DISABLE_PROGRESS_BARS."""
         return cls(
             cache_dir=Path(os.environ.get("ARROWPREP_CACHE") or _user_cache()).expanduser(),
             engine=os.environ.get("ARROWPREP_ENGINE", "").strip().lower() or "auto",
-            threads=_count("ARROWPREP_THREADS"),
+            threads=_count("ARROWPREP_THREADS", "a number of threads"),
+            cache_max_bytes=_count("ARROWPREP_CACHE_MAX_BYTES", "a number of bytes"),
             progress_bars=not _flag("ARROWPREP_DISABLE_PROGRESS_BARS"),
         )
 

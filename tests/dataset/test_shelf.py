@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from arrowprep import Dataset
+from arrowprep import Dataset, configured
 from arrowprep.cli.main import main
 from arrowprep.dataset.storage import ipc, shelf
 
@@ -73,6 +73,18 @@ def test_pruning_takes_the_least_recently_used(folder):
     size = {entry.fingerprint: entry.size for entry in shelf.entries(folder)}
     shelf.prune(folder, sum(size.values()) - 1)
     assert names_left(folder) == {made[0], made[1]}
+
+
+def test_a_budget_is_kept_by_forgetting_what_was_used_least(folder):
+    ds = Dataset.from_dict({"n": list(range(1000))})
+    with configured(cache_max_bytes=900_000):
+        for step in range(6):
+            last = ds.map(_added, fn_kwargs={"step": step}).fingerprint
+            gc.collect()
+    left = shelf.entries(folder)
+    assert sum(entry.size for entry in left) <= 900_000  # each is of some 400 kB
+    assert left[0].fingerprint == last
+    assert len(left) == 2
 
 
 def test_what_is_in_use_stays(folder):

@@ -17,11 +17,11 @@ from arrowprep.dataset.verbs.map import RunOptions, about, map_view
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadResult
 
-_KEEP = "\0keep"  # no user's column has this name
+KEEP = "\0keep"  # no user's column has this name
 
 
 @dataclass(frozen=True)
-class _Keep:
+class Keep:
     """A user's predicate as a function that map can run."""
 
     function: Callable[..., Any]
@@ -34,8 +34,8 @@ class _Keep:
     def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         kept = self.function(*args, **kwargs)
         if self.batched:
-            return {_KEEP: _mask(kept)}
-        return {_KEEP: bool(kept)}
+            return {KEEP: _mask(kept)}
+        return {KEEP: bool(kept)}
 
 
 def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
@@ -51,12 +51,12 @@ def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> Vi
 
 
 def _mask_of(view: View, spec: MapSpec, name: str, options: RunOptions) -> np.ndarray[Any, Any]:
-    keep = replace(spec, function=_Keep(spec.function, spec.batched))
+    keep = replace(spec, function=Keep(spec.function, spec.batched))
     # the mask is an intermediate result: the row numbers are what is kept
     found = map_view(view, keep, name, replace(options, cache=Cache(scratch_folder()), reuse=False))
-    if _KEEP not in found.columns:
+    if KEEP not in found.columns:
         return np.zeros(0, dtype=bool)
-    column = found.read(Span(0, found.num_rows), [_KEEP]).column(_KEEP)
+    column = found.read(Span(0, found.num_rows), [KEEP]).column(KEEP)
     return np.asarray(column.to_numpy(), dtype=bool)
 
 

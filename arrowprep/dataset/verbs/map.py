@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep import progress
+from arrowprep import config, progress
 from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Span, simplest
@@ -21,6 +21,7 @@ from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.storage.cache import Cache, Entry
 from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartWriter
+from arrowprep.dataset.storage.shelf import prune
 from arrowprep.dataset.verbs.batches import (
     ERRORS,
     BatchFunction,
@@ -205,7 +206,11 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions, retry: b
     if not parts:
         return Entry(Memory(pa.table({})), note)
     one_file = isinstance(executor, Inline)
-    return options.cache.publish(name, parts, note, partial(_completed, view), one_file=one_file)
+    entry = options.cache.publish(name, parts, note, partial(_completed, view), one_file=one_file)
+    limit = config.settings().cache_max_bytes
+    if limit is not None:
+        prune(options.cache.folder, limit)  # never what is in use, as the new entry is
+    return entry
 
 
 def _run(
