@@ -216,7 +216,18 @@ class ChatError(ArrowprepError, ValueError):
 
 
 class TemplateError(ChatError):
-    """A template failed or refused. Facts: kind, line, and template where it has a name."""
+    """A template failed or refused. Facts: kind, and line where it is known."""
+
+    @property
+    def kind(self) -> str:
+        """What group of causes this one belongs to, such as "undefined" or "raise_exception"."""
+        return str(self.facts.get("kind", "template"))
+
+    @property
+    def line(self) -> int | None:
+        """The line of the template, from 1."""
+        line: int | None = self.facts.get("line")
+        return line
 
 
 class TemplateForbidden(TemplateError):

@@ -13,7 +13,7 @@ from arrowprep.chat.infer import inferred_spans
 from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sandbox import Compiled, compiled
 from arrowprep.chat.tools import tool_schemas
-from arrowprep.errors import ChatError, TemplateError
+from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
 
 __all__ = ["ChatTemplate", "Rendered", "choose_template"]
 
@@ -47,7 +47,11 @@ class Rendered:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Rendered(text={self.text!r}, spans={self.spans!r})"
+        try:
+            spans = repr(self.spans)
+        except MaskUnavailable:
+            spans = "<unavailable>"
+        return f"Rendered(text={self.text!r}, spans={spans})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Rendered, (self.text, self.spans)
@@ -138,7 +142,9 @@ class ChatTemplate:
         chat, given = self._data(messages, tools, documents, variables)
         given["add_generation_prompt"] = add_generation_prompt
         if spans == "generation" or (spans == "auto" and self.has_generation):
-            return self._rendered(chat, given)
+            rendered = self._rendered(chat, given)
+            rendered.spans  # noqa: B018  (found now, so that an error comes now)
+            return rendered
         text = self._rendered(chat, given).text
         now = (self.clock or datetime.now)()  # a second that passes must not tell renderings apart
 

@@ -66,8 +66,11 @@ def test_text_that_is_changed_on_its_way_has_no_spans_but_renders() -> None:
     source = f"{{% set x %}}\n{G} a {E}{{% endset %}}{{{{ x|trim }}}}{{{{ x|length }}}}"
     rendered = ChatTemplate(source).render([{"role": "user"}])
     assert rendered.text == "a3"
+    assert repr(rendered) == "Rendered(text='a3', spans=<unavailable>)"
     with pytest.raises(MaskUnavailable, match="line 2 of the template"):
         _ = rendered.spans
+    with pytest.raises(MaskUnavailable, match="line 2 of the template"):
+        ChatTemplate(source).render_with_spans([{"role": "user"}])
 
 
 def test_a_block_that_fails_when_it_is_followed_has_no_spans() -> None:
