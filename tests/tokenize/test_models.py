@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError
+from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile, TokenizerError
 from arrowprep.tokenize import Tokenizer, models
 from arrowprep.tokenize.tokenizer_json import read_number
 
@@ -119,3 +120,44 @@ def test_each_is_written_and_read(model: models.Model) -> None:
 def test_numbers_are_read_to_the_last_bit_but_one(number: float) -> None:
     read = read_number(repr(number))
     assert math.isclose(read, number, rel_tol=1e-15, abs_tol=5e-324)
+
+
+class TestFiles:
+    """Models as files of their own."""
+
+    def test_bpe_comes_back_from_its_two_files(self, tmp_path: Path) -> None:
+        model = models.BPE(numbered("a", "b", "ab", "\u2028", "a\u2028"), [("a", "b"), ("a", "\u2028")])
+        files = model.save(tmp_path, "small")
+        assert [Path(file).name for file in files] == ["small-vocab.json", "small-merges.txt"]
+        assert Path(files[1]).read_text(encoding="utf-8") == "#version: 0.2\na b\na \u2028\n"
+        assert models.BPE.from_file(*files).to_json() == {
+            **model.to_json(),
+            "merges": [("a", "b"), ("a", "\u2028")],
+        }
+
+    def test_word_pieces_are_lines(self, tmp_path: Path) -> None:
+        (file,) = models.WordPiece(numbered("[UNK]", "a", "##b")).save(tmp_path)
+        assert Path(file).read_text(encoding="utf-8") == "[UNK]\na\n##b\n"
+        assert models.WordPiece.from_file(file, unk_token="a").get_vocab() == numbered("[UNK]", "a", "##b")
+
+    def test_words_and_scores_are_json(self, tmp_path: Path) -> None:
+        (file,) = models.WordLevel(numbered("b", "a")).save(tmp_path)
+        assert Path(file).read_text(encoding="utf-8") == '{"b":0,"a":1}'
+        assert models.WordLevel.from_file(file).get_vocab() == numbered("b", "a")
+        (file,) = TestUnigram.model.save(tmp_path, "x")
+        assert json.loads(Path(file).read_text(encoding="utf-8")) == TestUnigram.model.to_json()
+
+    def test_a_mistake_is_named_with_its_line(self, tmp_path: Path) -> None:
+        vocab, merges = tmp_path / "vocab.json", tmp_path / "merges.txt"
+        vocab.write_text('{"a": 0, "b": 1}', encoding="utf-8")
+        with pytest.raises(MissingFile, match=r"merges\.txt"):
+            models.BPE.from_file(vocab, merges)
+        merges.write_text("#version: 0.2\na b c\n", encoding="utf-8")
+        with pytest.raises(BadTokenizerFile, match="line 2: 'a b c' is no pair"):
+            models.BPE.from_file(vocab, merges)
+        merges.write_text("a b\n", encoding="utf-8")
+        with pytest.raises(BadTokenizerFile, match="'ab' is not in the vocabulary"):
+            models.BPE.from_file(vocab, merges)
+        vocab.write_text("{", encoding="utf-8")
+        with pytest.raises(BadTokenizerFile, match="not JSON"):
+            models.BPE.from_file(vocab, merges)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import xxhash
@@ -37,6 +38,10 @@ class Model(Component):
         raise NotImplementedError
 
     def get_vocab_size(self) -> int:
+        raise NotImplementedError
+
+    def save(self, folder: str | Path, prefix: str | None = None) -> list[str]:
+        """Write the vocabulary as files in a folder, their names after `prefix-`; returns the paths."""
         raise NotImplementedError
 
     @property

@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
-from arrowprep.errors import BadArgument, TokenizerError
+from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError
 from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
 from arrowprep.tokenize.models.merging import Ranks, merge, merge_with_dropout
 
@@ -98,6 +100,27 @@ class BPE(VocabularyModel):
         if problem := model._broken_merge():
             raise spec.bad(problem)
         return model
+
+    @staticmethod
+    def read_file(vocab: str | Path, merges: str | Path) -> tuple[dict[str, int], list[tuple[str, str]]]:
+        """Vocabulary and merges of a vocab.json and a merges.txt."""
+        return read_vocabulary(storage.read_vocab_json(vocab)), storage.read_merges_txt(merges)
+
+    @classmethod
+    def from_file(cls, vocab: str | Path, merges: str | Path, **options: Any) -> BPE:
+        """From a vocab.json and a merges.txt. Raises BadTokenizerFile with the place."""
+        ids, pairs = cls.read_file(vocab, merges)
+        try:
+            return cls(ids, pairs, **options)
+        except BadArgument as error:
+            raise BadTokenizerFile(f"{merges}: {error}", path=str(merges)) from error
+
+    def save(self, folder: str | Path, prefix: str | None = None) -> list[str]:
+        merges = "".join(f"{left} {right}\n" for left, right in self._tables.merges)
+        return [
+            storage.write(folder, prefix, "vocab.json", storage.compact(self._tables.by_id())),
+            storage.write(folder, prefix, "merges.txt", "#version: 0.2\n" + merges),
+        ]
 
     def _broken_merge(self) -> str | None:
         """What is wrong with the first merge that cannot be done."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import xxhash
 
 from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import Model, Token
 
 UNKNOWN_PENALTY = 10.0  # below the lowest score of the vocabulary; SentencePiece's
@@ -87,6 +90,10 @@ class Unigram(Model):
             return cls(map(tuple, vocab), unk_id, spec.flag("byte_fallback", False))
         except BadArgument as error:
             raise spec.bad(str(error)) from error
+
+    def save(self, folder: str | Path, prefix: str | None = None) -> list[str]:
+        text = json.dumps(self.to_json(), ensure_ascii=False, indent=2)
+        return [storage.write(folder, prefix, "unigram.json", text)]
 
     def options_json(self) -> dict[str, Any]:
         return {"type": self.kind, "unk_id": self.unk_id, "byte_fallback": self.byte_fallback}

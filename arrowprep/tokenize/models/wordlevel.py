@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
 
 
@@ -21,6 +23,19 @@ class WordLevel(VocabularyModel):
     @classmethod
     def from_json(cls, spec: Spec) -> WordLevel:
         return cls(read_vocabulary(spec), spec.text("unk_token"))
+
+    @staticmethod
+    def read_file(vocab: str | Path) -> dict[str, int]:
+        """The vocabulary of a vocab.json."""
+        return read_vocabulary(storage.read_vocab_json(vocab))
+
+    @classmethod
+    def from_file(cls, vocab: str | Path, unk_token: str = "<unk>") -> WordLevel:
+        """From a vocab.json."""
+        return cls(cls.read_file(vocab), unk_token)
+
+    def save(self, folder: str | Path, prefix: str | None = None) -> list[str]:
+        return [storage.write(folder, prefix, "vocab.json", storage.compact(self._tables.by_id()))]
 
     def options_json(self) -> dict[str, Any]:
         return {"type": self.kind, "unk_token": self.unk_token}

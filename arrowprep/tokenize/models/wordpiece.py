@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
 
 
@@ -39,6 +41,20 @@ class WordPiece(VocabularyModel):
             max_input_chars_per_word=spec.count("max_input_chars_per_word"),
             continuing_subword_prefix=spec.text("continuing_subword_prefix"),
         )
+
+    @staticmethod
+    def read_file(vocab: str | Path) -> dict[str, int]:
+        """The vocabulary of a vocab.txt: a token a line, in the order of ids."""
+        return storage.read_vocab_txt(vocab)
+
+    @classmethod
+    def from_file(cls, vocab: str | Path, **options: Any) -> WordPiece:
+        """From a vocab.txt."""
+        return cls(cls.read_file(vocab), **options)
+
+    def save(self, folder: str | Path, prefix: str | None = None) -> list[str]:
+        lines = "".join(f"{token}\n" for token in self._tables.by_id())
+        return [storage.write(folder, prefix, "vocab.txt", lines)]
 
     def options_json(self) -> dict[str, Any]:
         return {
