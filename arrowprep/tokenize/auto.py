@@ -11,6 +11,9 @@ from arrowprep.tokenize.shell import PreTrainedTokenizer
 def load_tokenizer(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
     """The tokenizer in a folder with a tokenizer.json and its configs, or in that file (.gz, .zst) alone.
 
+    Other formats are read where there is no tokenizer.json: tekken.json, SentencePiece's
+    *.model, *.tiktoken, vocab.json with merges.txt, vocab.txt; each can be saved as one.
+
     tokenizer.json is followed as it is; a config adds special tokens, lengths, sides
     and chat templates, and keyword arguments win over it.
 

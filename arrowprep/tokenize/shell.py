@@ -13,7 +13,7 @@ from arrowprep.tokenize import chat_calls, decoding
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import encode
-from arrowprep.tokenize.files import huggingface, huggingface_save
+from arrowprep.tokenize.files import huggingface, huggingface_save, pipelines
 from arrowprep.tokenize.identity import fingerprint_of
 from arrowprep.tokenize.inputs import read_inputs
 from arrowprep.tokenize.pad_columns import pad
@@ -369,6 +369,7 @@ class PreTrainedTokenizer(Vocabulary):
             "max_length": max_length,
             "return_tensors": return_tensors,
             "add_special_tokens": False,
+            "split_special_tokens": False,  # what a template writes as a special token is one
             **(tokenizer_kwargs or {}),
         }
         encoded = chat_calls.encode(self, chats, options, mask=return_assistant_tokens_mask)
@@ -416,6 +417,10 @@ class PreTrainedTokenizer(Vocabulary):
     ) -> Self:
         """Load a folder with a tokenizer.json, or that file; keyword arguments win over its configs.
 
+        Where there is none, the first of tekken.json, *.model (SentencePiece), *.tiktoken,
+        vocab.json with merges.txt, and vocab.txt. A .tiktoken file does not say how text is
+        cut: `pattern=` and `special_tokens=` do, where it is no well-known one.
+
         "org/name" is looked for where the hub's own tools keep what they downloaded
         (at `revision`); what those tools alone understand, such as `token`, is ignored.
 
@@ -424,12 +429,16 @@ class PreTrainedTokenizer(Vocabulary):
         folder = huggingface.read(path, revision)
         overrides = {name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS}
         try:
-            pipeline = Tokenizer.from_buffer(folder.pipeline)
+            pipeline, known = pipelines.read(
+                folder.file, huggingface.unpack, {**folder.settings, **overrides}
+            )
         except TokenizerError as error:
             raise type(error)(
                 f"{folder.file}: {error}", **{**error.facts, "path": str(folder.file)}
             ) from error
-        settings = {**folder.settings, "name_or_path": str(path), **overrides}
+        settings = {**known, **folder.settings, "name_or_path": str(path), **overrides}
+        for name in pipelines.OPTIONS:
+            settings.pop(name, None)
         return cls(tokenizer_object=pipeline, added_tokens_decoder=folder.added, **settings)
 
     def save_pretrained(

@@ -135,9 +135,10 @@ class TestWhatCannotBeRead:
         with pytest.raises(MissingFile, match=r"no tokenizer\.json.*\.gz.*it has config\.json"):
             load_tokenizer(tmp_path)
 
-    def test_a_format_that_is_not_read_is_named(self, tmp_path: Path) -> None:
-        write(tmp_path / "vocab.txt", "a")
-        with pytest.raises(UnknownFileType, match=r"vocab\.txt"):
+    def test_several_vocabularies_are_named_and_none_is_chosen(self, tmp_path: Path) -> None:
+        write(tmp_path / "a.tiktoken", "")
+        write(tmp_path / "b.tiktoken", "")
+        with pytest.raises(UnknownFileType, match=r"a\.tiktoken, b\.tiktoken"):
             load_tokenizer(tmp_path)
 
     @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A tokenizer as Hugging Face lays it out: tokenizer.json, its configs and chat templates.
 
-tokenizer.json                     the pipeline; `.gz` and `.zst` are read as well
+tokenizer.json                     the pipeline; `.gz` and `.zst` are read as well. Where it is missing,
+                                   a file of another format (see pipelines)
 tokenizer_config.json              special tokens, lengths, sides, and an older home of chat templates
 special_tokens_map.json            older layout; counts where the config lists no added tokens
 added_tokens.json                  older layout, the same
@@ -19,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from arrowprep.errors import BadTokenizerFile, MissingFile, UnknownFileType
-from arrowprep.tokenize.files import hub_cache
+from arrowprep.errors import BadTokenizerFile, MissingFile
+from arrowprep.tokenize.files import hub_cache, pipelines
 from arrowprep.tokenize.special_tokens import STANDARD
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ TEMPLATE = "chat_template.jinja"
 TEMPLATES = "additional_chat_templates"
 CHUNK = 1 << 20
 LARGEST = 1 << 30  # bytes; a small packed file may claim any size, and the largest real one has 30 MB
-PACKED = ("", ".gz", ".zst")
-OTHER_FORMATS = ("tekken.json", "*.model", "*.tiktoken", "vocab.json", "vocab.txt")
 # what a config says about where it came from, or about a class that would rebuild the pipeline
 IGNORED = (
     "tokenizer_class",
@@ -51,14 +50,12 @@ IGNORED = (
 class TokenizerFolder:
     """What was read.
 
-    file: the tokenizer.json
-    pipeline: its text
+    file: what holds the pipeline
     settings: the configs as one; tokens are str or AddedToken
     added: further tokens that the configs list, with their ids
     """
 
     file: Path
-    pipeline: bytes
     settings: dict[str, Any] = field(default_factory=dict)
     added: dict[int, AddedToken] = field(default_factory=dict)
 
@@ -73,49 +70,43 @@ def read(path: str | Path, revision: str = "main") -> TokenizerFolder:
     if not path.exists():
         path = hub_cache.find(name, revision) or path
     if path.is_file():
-        return TokenizerFolder(path, _unpack(path))
+        return TokenizerFolder(path)
     if not path.is_dir():
         raise MissingFile(
-            f"{path} does not exist: a tokenizer is a folder with {TOKENIZER}, or that file."
-            f" Nothing is downloaded, and {hub_cache.cache_folder()} does not have it either;"
+            f"{path} does not exist: a tokenizer is a folder with {TOKENIZER} (or another format),"
+            f" or that file. Nothing is downloaded, and {hub_cache.cache_folder()} does not have it either;"
             f" `hf download {name} --local-dir FOLDER` gets the files of a hub repository",
             path=str(path),
         )
     file = _find_pipeline(path)
-    pipeline = _unpack(file)
     settings = _json(path / CONFIG)
     for name in IGNORED:
         settings.pop(name, None)
-    # tokenizer.json has its post-processor already: asking for bos and eos takes a keyword argument
-    settings.pop("add_bos_token", None)
-    settings.pop("add_eos_token", None)
+    if file.name.startswith(TOKENIZER):
+        # it has its post-processor already: asking for bos and eos takes a keyword argument
+        settings.pop("add_bos_token", None)
+        settings.pop("add_eos_token", None)
     added = _added_tokens(path, settings)
     settings = {key: as_token(value) for key, value in settings.items()}
     if templates := _templates(path):
         settings["chat_template"] = templates
-    return TokenizerFolder(file, pipeline, settings, added)
+    return TokenizerFolder(file, settings, added)
 
 
 def _find_pipeline(folder: Path) -> Path:
-    for suffix in PACKED:
-        if (file := folder / f"{TOKENIZER}{suffix}").is_file():
-            return file
-    if other := [file.name for pattern in OTHER_FORMATS for file in sorted(folder.glob(pattern))]:
-        raise UnknownFileType(
-            f"{folder} has no {TOKENIZER}; its {', '.join(other)} cannot be read yet",
-            path=str(folder),
-            found=other,
-        )
+    if file := pipelines.find(folder):
+        return file
     found = sorted(file.name for file in folder.iterdir())[:10]
     raise MissingFile(
-        f"{folder} has no {TOKENIZER} (nor one ending in {' or '.join(PACKED[1:])});"
-        f" it has {', '.join(found) or 'no files'}",
+        f"{folder} has no {', '.join(pipelines.PATTERNS)} (nor one ending in"
+        f" {' or '.join(pipelines.PACKED[1:])}); it has {', '.join(found) or 'no files'}",
         path=str(folder),
         found=found,
     )
 
 
-def _unpack(file: Path) -> bytes:
+def unpack(file: Path) -> bytes:
+    """The bytes of a file, decompressed where it is packed; at most LARGEST."""
     try:
         with pa.input_stream(str(file), compression="detect") as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
