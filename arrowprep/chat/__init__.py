@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from arrowprep.chat.collate import DataCollatorWithFlattening, DataCollatorWithPadding
     from arrowprep.chat.mask import span_mask
     from arrowprep.chat.packing import Packing, pack
+    from arrowprep.chat.sft import SFTSpec, prepare_sft
     from arrowprep.chat.template import ChatTemplate, Rendered, choose_template
     from arrowprep.chat.tools import function_schema
 
@@ -27,6 +28,8 @@ _HOME = {
     "span_mask": "mask",
     "Packing": "packing",
     "pack": "packing",
+    "SFTSpec": "sft",
+    "prepare_sft": "sft",
     "DataCollatorWithFlattening": "collate",
     "DataCollatorWithPadding": "collate",
 }
@@ -37,9 +40,11 @@ __all__ = [
     "DataCollatorWithPadding",
     "Packing",
     "Rendered",
+    "SFTSpec",
     "choose_template",
     "function_schema",
     "pack",
+    "prepare_sft",
     "span_mask",
 ]
 

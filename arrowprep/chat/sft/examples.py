@@ -118,10 +118,8 @@ class Reader:
 
     def _variables(self, row: Row) -> dict[str, Any]:
         """tools, documents and the row's own variables; an empty list of tools is no list of tools."""
-        own = row.get("chat_template_kwargs") or {}
-        if isinstance(own, str):
-            own = json.loads(own)
-        lists = {name: row.get(name) or None for name in ("tools", "documents")}
+        own = _data(row.get("chat_template_kwargs")) or {}
+        lists = {name: _data(row.get(name)) or None for name in ("tools", "documents")}
         return {**self.special_tokens, **lists, **own}
 
     # --- shapes ---
@@ -151,18 +149,22 @@ class Reader:
     def _continued(self, prompt: Any, completion: Any, row: Row) -> Example:
         """Prompt and completion as one text; what follows the prompt is trained."""
         if isinstance(prompt, str) and isinstance(completion, str):
-            text, start = self._with_eos(prompt + completion), len(prompt)
-        else:
-            text, start = self._continued_chat(_chat(prompt), _chat(completion), row)
+            text = self._with_eos(prompt + completion)
+            return self._example(text, [(0 if self.spec.train_on == "all" else len(prompt), len(text))])
+        before, after = _chat(prompt), _chat(completion)
+        text, start = self._continued_chat(before, after, row)
         if self.spec.train_on == "all":
-            start = 0
-        return self._example(text, [(start, len(text))])
+            return self._example(text, [(0, len(text))])
+        if self.spec.train_on == "assistant" and all(_is_plain_turn(message) for message in after):
+            return self._example(text, [(start, len(text))])
+        _, spans = self._spans([*before, *after], row)
+        chosen = _chosen([*before, *after], spans, self.spec.train_on)
+        return self._example(text, [(max(first, start), stop) for first, stop in chosen if stop > start])
 
     def _continued_chat(self, prompt: Chat, completion: Chat, row: Row) -> tuple[str, int]:
+        """The text of both, and where in it the prompt ends."""
         text = self.render([*prompt, *completion], row)
         if prompt[-1].get("role") == "assistant":  # a turn begun, which the completion goes on with
-            joined = {**completion[0], "content": f"{prompt[-1]['content']}{completion[0].get('content', '')}"}
-            text = self.render([*prompt[:-1], joined, *completion[1:]], row)
             options = {"continue_final_message": True, **self._variables(row)}
             start = self._template().render(prompt, **options).text
         else:
@@ -170,7 +172,7 @@ class Reader:
         if not text.startswith(start):
             raise ChatError(
                 "the prompt is not a prefix of prompt and completion: the template renders it as "
-                f"…{_differing(start, text)!r} alone, and as …{_differing(text, start)!r} with the completion"
+                f"…{_differing(start, text)!r}… alone, but as …{_differing(text, start)!r}… in the whole"
             )
         return text, len(start)
 
@@ -196,11 +198,20 @@ class Reader:
 
 def _chat(given: Any) -> Chat:
     """Messages with role and content, of what may have from and value."""
-    if isinstance(given, str):
-        given = json.loads(given) if given.lstrip().startswith("[") else given
+    given = _data(given)
     if not isinstance(given, list):
         raise ChatError(f"a conversation is a list of messages, not {type(given).__name__}")
     return normalized([_message(message) for message in given])
+
+
+def _data(given: Any) -> Any:
+    """What JSON text says; other data as it is."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError as error:
+        raise ChatError(f"text in place of a list or dict must be JSON: {error}") from error
 
 
 def _message(message: Any) -> Any:
@@ -229,6 +240,10 @@ def _chosen(chat: Chat, spans: Sequence[tuple[int, int]], train_on: str) -> Sequ
     return [span for span, is_wanted in zip(sorted(spans), wanted, strict=True) if is_wanted]
 
 
+def _is_plain_turn(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "assistant" and _is_trained(message)
+
+
 def _is_trained(message: Mapping[str, Any]) -> bool:
     weight = message.get("weight", 1)
     if weight not in (0, 1):
@@ -252,5 +267,5 @@ def _common_prompt(chosen: Any, rejected: Any) -> tuple[Any, tuple[Any, Any]]:
 
 def _differing(text: str, other: str) -> str:
     """From a little before the place where text is no longer other."""
-    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), 0)
+    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), len(other))
     return text[max(same - 20, 0) : same + 20]

@@ -65,6 +65,14 @@ class SFTSpec:
         return self.columns or ("input_ids", "labels", *(("seq_lengths",) if self.packing else ()))
 
     @property
+    def of_rows(self) -> tuple[str, ...]:
+        """The columns of rows before they are packed: what packs are gathered from."""
+        if self.packing is None:
+            return self.wanted
+        gathered = ("labels", *_MADE_OF_LABELS)
+        return ("input_ids", *(name for name in self.wanted if name in gathered))
+
+    @property
     def cut(self) -> Truncation | None:
         """How rows are cut before they are packed; None where packing does it."""
         return None if self.packing in ("bfd_split", "wrapped") else self.truncation
@@ -87,7 +95,7 @@ def shape_of(columns: Sequence[str]) -> Shape:
     if "text" in columns:
         return "text"
     raise BadArgument(
-        "rows to prepare have `messages` (or `conversations`), `prompt` and `completion`, `text`, or `chosen` "
-        f"and `rejected`; these have {', '.join(map(repr, columns)) or 'no columns'}",
+        "rows to prepare have `messages` (or `conversations`), `prompt` and `completion`, `text`, or "
+        f"`chosen` and `rejected`; these have {', '.join(map(repr, columns)) or 'no columns'}",
         columns=list(columns),
     )

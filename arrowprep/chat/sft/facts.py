@@ -1,0 +1,111 @@
+"""What became of the rows of a dataset, counted; and what must never reach a trainer, refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from arrowprep.chat.sft.encode import Fate
+from arrowprep.errors import ChatError
+
+__all__ = ["FACTS", "Facts"]
+
+FACTS = ("row", "fate", "problem", "length", "trained", "tokens", "stops")
+_SHOWN = 5  # rows that an error or a report names
+
+
+@dataclass(frozen=True)
+class Facts:
+    """n encoded rows; a row of the data that was split is several.
+
+    rows: (n,) the number of the row in the data
+    fates: (n,) dictionary codes into names
+    lengths, trained: (n,) tokens, and trained tokens, that are kept
+    tokens: (n,) of the whole row, at its first piece; else 0
+    stops: (n,) Arrow bool; whether the trained text ends in a stop token; null where none is known
+    problems: (n,) Arrow text; null where there is none
+    """
+
+    rows: Any
+    fates: Any
+    names: list[str]
+    lengths: Any
+    trained: Any
+    tokens: Any
+    stops: pa.ChunkedArray
+    problems: pa.ChunkedArray
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Facts:
+        """From the columns FACTS of encoded rows."""
+        codes = table.column("fate").combine_chunks().dictionary_encode()
+        if isinstance(codes, pa.ChunkedArray):
+            codes = codes.combine_chunks()
+        numbers = {name: table.column(name).to_numpy() for name in ("row", "length", "trained", "tokens")}
+        return cls(
+            numbers["row"],
+            codes.indices.to_numpy(),
+            codes.dictionary.to_pylist(),
+            numbers["length"],
+            numbers["trained"],
+            numbers["tokens"],
+            table.column("stops"),
+            table.column("problem"),
+        )
+
+    @property
+    def kept(self) -> Any:
+        """(n,) bool."""
+        return self.of_fate(Fate.KEPT)
+
+    def of_fate(self, fate: str) -> Any:
+        """(n,) bool."""
+        return self.fates == (self.names.index(fate) if fate in self.names else -1)
+
+    def first_rows(self, chosen: Any, count: int = _SHOWN) -> list[int]:
+        """The first rows of the data among the chosen ones."""
+        return [int(row) for row in np.unique(self.rows[chosen])[:count]]
+
+    @property
+    def stop_counts(self) -> tuple[int, int, int]:
+        """Kept rows that train a stop token, that do not, and of which nobody knows."""
+        values = self.stops.filter(pa.array(self.kept))
+        train = int(values.cast(pa.int8()).fill_null(0).to_numpy().sum())
+        unknown = values.null_count
+        return train, len(values) - train - unknown, unknown
+
+    def check(self, *, refuse: bool = True) -> None:
+        """Raise ChatError where nothing is left to train on, or no row stops, and for a row that was refused.
+
+        refuse: False leaves rows that were refused out
+        """
+        refused = self.of_fate(Fate.REFUSED)
+        if refuse and refused.any():
+            rows = self.first_rows(refused)
+            first = int(np.flatnonzero(refused)[0])
+            raise ChatError(
+                f"row {rows[0]}: {self.problems[first].as_py()} ({_and_others(int(refused.sum()))}"
+                'errors="drop" leaves such rows out)',
+                rows=rows,
+                row=rows[0],
+            )
+        if not len(self.rows):
+            raise ChatError("the dataset has no rows")
+        if not self.kept.any():
+            counts = {name: int(self.of_fate(name).sum()) for name in self.names}
+            why = "; ".join(f"{count} rows: {name}" for name, count in counts.items())
+            raise ChatError(f"no row is left to train on ({why})", counts=counts)
+        train, do_not, _ = self.stop_counts
+        if do_not and not train:
+            raise ChatError(
+                "no row trains a stop token, so the model would never learn to end its turn: the template's "
+                "spans, or the completions, leave it out; where a text ends a turn, name it in stop_strings",
+                rows=self.first_rows(self.kept),
+            )
+
+
+def _and_others(count: int) -> str:
+    return f"and {count - 1} others; " if count > 1 else ""
