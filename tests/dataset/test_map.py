@@ -32,6 +32,10 @@ def calls():
     return []
 
 
+def _plus_one(row):
+    return {"m": row["n"] + 1}
+
+
 def entries(folder):
     return sorted(path.name for path in (folder / "results").glob("*"))
 
@@ -430,6 +434,41 @@ class TestCaching:
         out = ds.map(lambda row: {"m": row["n"]}, keep_in_memory=True)
         assert out.cache_files == []
         assert out["m"][:] == list(range(7))
+
+    def test_a_file_of_ones_own_holds_all_columns_and_is_found_again(self, ds, tmp_path, own_cache):
+        seen = tmp_path / "seen"
+
+        def count(row):
+            seen.touch()
+            return {"m": row["n"]}
+
+        path = tmp_path / "mine.arrow"
+        out = ds.map(count, cache_file_name=path)
+        assert out[:] == {"text": TEXTS, "n": list(range(7)), "m": list(range(7))}
+        assert out.cache_files == [{"filename": str(path)}]
+        assert pa.ipc.open_file(str(path)).read_all().column_names == ["text", "n", "m"]
+        seen.unlink()
+        assert ds.map(count, cache_file_name=path)[:] == out[:]
+        assert not seen.exists()
+        assert (
+            ds.map(lambda row: {"m": 0}, cache_file_name=path)["m"][:] == [0] * 7
+        )  # another function: written anew
+        assert not (own_cache / "results").exists()
+        with pytest.raises(BadArgument, match="exclude"):
+            ds.map(count, cache_file_name=path, keep_in_memory=True)
+
+    def test_the_arguments_of_the_peer_are_taken_in_its_order(self, ds):
+        name = ds.map(_plus_one).fingerprint
+        out = ds.map(
+        assert ds.map(lambda row: {"m": 0}, cache_file_name=path)["m"][:] == [0] * 7  # not what is there
+            "_{rank:05d}_of_{num_proc:05d}", None, "Adding",
+        )  # fmt: skip
+        assert out.fingerprint == name
+
+    def test_the_old_type_is_not_tried_where_it_should_not(self):
+        ds = Dataset(pa.table({"i": pa.array([1, 2], pa.int16())}))
+        out = ds.map(lambda row: {"i": row["i"] + 1}, try_original_type=False)
+        assert out.features["i"] == Value("int64")
 
     def test_a_cache_folder_that_cannot_be_written_is_named(self, ds, tmp_path):
         (tmp_path / "file").write_text("not a folder")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,7 +23,7 @@ from arrowprep.dataset.verbs.batches import MapSpec, names_of
 from arrowprep.dataset.verbs.explain import Explanation, explain
 from arrowprep.dataset.verbs.expressions import Evaluated, is_expression
 from arrowprep.dataset.verbs.filter import filter_view
-from arrowprep.dataset.verbs.map import RunOptions, map_view
+from arrowprep.dataset.verbs.map import RunOptions, map_to_file, map_view
 from arrowprep.dataset.verbs.naming import result_name
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, warn
@@ -32,7 +34,13 @@ if TYPE_CHECKING:
 
 # arguments that decide rows; the others decide only how a map runs
 _DECIDE_FILTER = {"batched", "batch_size", "with_indices", "with_rank", "input_columns", "fn_kwargs"}
-_DECIDE_MAP = _DECIDE_FILTER | {"drop_last_batch", "remove_columns", "features", "on_error"}
+_DECIDE_MAP = _DECIDE_FILTER | {
+    "drop_last_batch",
+    "remove_columns",
+    "features",
+    "on_error",
+    "try_original_type",
+}
 
 
 class Maps(Held):
@@ -50,12 +58,17 @@ class Maps(Held):
         remove_columns: str | Sequence[str] | None = None,
         keep_in_memory: bool = False,
         load_from_cache_file: bool | None = None,
-        cache_file_name: str | None = None,
+        cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = None,
         features: Features | Mapping[str, Any] | None = None,
+        disable_nullable: bool = False,
         fn_kwargs: Mapping[str, Any] | None = None,
         num_proc: int | None = None,
+        suffix_template: str | None = None,
         new_fingerprint: str | None = None,
         desc: str | None = None,
+        try_original_type: bool = True,
+        on_mixed_types: str | None = None,
         on_error: str = "raise",
     ) -> Self:
         """Apply a function to every row, or batch of rows, and keep what it makes.
@@ -73,7 +86,12 @@ class Maps(Held):
         remove_columns: taken away before what the function returned is added
         features: the types of columns of the result
         num_proc: worker processes; None for this one
+        cache_file_name: a file for the whole result, in place of the cache
         new_fingerprint: the name of the result, for functions that cannot be named
+        try_original_type: False stores returned values of a known column by their own type alone,
+            also where the old one would hold them
+        writer_batch_size, suffix_template, disable_nullable: taken, for they may stand in a script;
+            they change no row
         on_error: where the function fails, "raise", leave new columns "null", or "skip" the rows
             (a batch fails as a whole); a warning tells which rows and why, on cached runs too
         Raises MapError, with the rows, when the function fails.
@@ -84,6 +102,10 @@ class Maps(Held):
             raise BadArgument(f"map needs a function, not a {type(function).__name__}")
         if on_error not in ("raise", "null", "skip"):
             raise BadArgument(f"on_error {on_error!r} is none of raise, null, skip", on_error=on_error)
+        if on_mixed_types is not None:
+            raise BadArgument("on_mixed_types is not supported: give such a column features={name: Json()}")
+        if keep_in_memory and cache_file_name is not None:
+            raise BadArgument("keep_in_memory and cache_file_name exclude each other")
         spec = self._spec(
             function,
             batched=batched,
@@ -96,9 +118,13 @@ class Maps(Held):
             features=features,
             fn_kwargs=fn_kwargs,
             on_error=on_error,
+            try_original_type=try_original_type,
         )
         name, options = self._run("map", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Map")
-        view = map_view(self._view, spec, name, replace(options, keep_in_memory=keep_in_memory))
+        if cache_file_name is not None:
+            view = map_to_file(self._view, spec, name, options, Path(cache_file_name))
+        else:
+            view = map_view(self._view, spec, name, replace(options, keep_in_memory=keep_in_memory))
         return self._with(view, self._format_of(view))
 
     def filter(
@@ -109,6 +135,7 @@ class Maps(Held):
         input_columns: str | Sequence[str] | None = None,
         batched: bool = False,
         batch_size: int | None = 1000,
+        keep_in_memory: bool = False,
         load_from_cache_file: bool | None = None,
         fn_kwargs: Mapping[str, Any] | None = None,
         num_proc: int | None = None,
@@ -135,6 +162,7 @@ class Maps(Held):
         name, options = self._run(
             "filter", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Filter"
         )
+        options = replace(options, keep_in_memory=keep_in_memory)
         return self._with(filter_view(self._view, spec, name, options))
 
     def explain_cache(

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,11 +130,27 @@ class Cache:
         else:
             whole = [p if p.schema == schema else _widened(p, schema, complete) for p in parts]
             note = {**note, "parts": [p.path.name for p in whole], "order": _order(whole)}
-            with ipc.write_aside(path, schema.with_metadata({NOTE: json.dumps(note).encode()})):
+            with ipc.write_aside(path, schema.with_metadata(_metadata(note))):
                 pass
         entry = self.find(fingerprint)
         assert entry is not None, path
         return entry
+
+    def remove(self, fingerprint: str) -> None:
+        """Remove an entry and its parts; what is open stays readable."""
+        entry = self.find(fingerprint)
+        for path in (self.path(fingerprint), *(entry.backing.files if entry else ())):
+            path.unlink(missing_ok=True)
+
+    def publish_copy(self, path: Path, name: str, tables: Iterable[pa.Table], schema: pa.Schema) -> Files:
+        """A whole result in a file of the user's choice, which says what it is."""
+        note = {"version": 0, "name": name}
+        with ipc.write_aside(
+            path, schema.with_metadata({**(schema.metadata or {}), **_metadata(note)})
+        ) as writer:
+            for batch in ipc.in_batches(tables):
+                writer.write_batch(batch)
+        return Files((path,))
 
     def find_rows(self, fingerprint: str) -> Picks | None:
         """Row numbers that were published under this name."""
@@ -150,7 +166,7 @@ class Cache:
         """Keep row numbers in a file: one uint64 column, as `datasets` writes them."""
         path = self.path(fingerprint)
         batch = pa.record_batch({_INDICES: pa.array(numbers.view(np.uint64))})
-        with ipc.write_aside(path, batch.schema.with_metadata({NOTE: json.dumps(note).encode()})) as writer:
+        with ipc.write_aside(path, batch.schema.with_metadata(_metadata(note))) as writer:
             if len(numbers):
                 writer.write_batch(batch)
         return MappedPicks(path)
@@ -161,6 +177,19 @@ def read_note(path: Path) -> dict[str, Any] | None:
     metadata = ipc.open_mapped(path).schema.metadata or {}
     note = metadata.get(NOTE)
     return None if note is None else dict(json.loads(note))
+
+
+def copy_at(path: Path, name: str) -> Files | None:
+    """The file that `publish_copy` wrote there, if it is the result of this name."""
+    try:
+        note = read_note(path)
+    except FileError:
+        return None
+    return Files((path,)) if note is not None and note.get("name") == name else None
+
+
+def _metadata(note: Mapping[str, Any]) -> dict[bytes, bytes]:
+    return {NOTE: json.dumps(note).encode()}
 
 
 def used_now(path: Path) -> None:
@@ -197,7 +226,7 @@ def _rewrite(
 ) -> None:
     """All batches of the parts, in order and of one schema, as one file."""
     batches = [ipc.open_mapped(part.path).to_batches() for part in parts]
-    with ipc.write_aside(path, schema.with_metadata({NOTE: json.dumps(note).encode()})) as writer:
+    with ipc.write_aside(path, schema.with_metadata(_metadata(note))) as writer:
         for number, batch in _order(parts):
             span = parts[number].spans[batch]
             table = complete(pa.Table.from_batches([batches[number][batch]]), span, schema)

@@ -45,6 +45,7 @@ class MapSpec:
     features: Features | None = None
     fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
     on_error: str = "raise"
+    try_original_type: bool = True
     format: FormatSpec = field(default_factory=FormatSpec)
 
     def rows_a_call(self, num_rows: int) -> int:
@@ -268,7 +269,7 @@ class BatchFunction:
     def _typed(self, name: str, values: Any) -> Column:
         wanted = self.spec.features
         if wanted is None or name not in wanted:
-            return to_column(values, name, self._originals.get(name))
+            return to_column(values, name, self._originals.get(name) if self.spec.try_original_type else None)
         return to_feature(values, name, wanted[name])
 
     def _whole_tables(self, results: list[Any], first: int, stop: int | None = None) -> Returned:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.dataset.indices import Span, simplest
-from arrowprep.dataset.storage.cache import Cache
-from arrowprep.dataset.storage.scratch import scratch_folder
+from arrowprep.dataset.fingerprint import combine
+from arrowprep.dataset.indices import RowArray, Span, simplest
 from arrowprep.dataset.verbs.batches import MapSpec
 from arrowprep.dataset.verbs.map import RunOptions, about, map_view
 from arrowprep.dataset.view import View
@@ -40,24 +39,30 @@ class Keep:
 
 def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
     """The rows for which the function is true; computed only where no entry of this name is."""
-    rows = options.cache.find_rows(name) if options.reuse else None
+    cache = options.cache
+    rows = cache.find_rows(name) if options.reuse else None
     if rows is None:
-        mask = _mask_of(view, spec, name, options)
-        numbers = np.flatnonzero(mask).astype(np.int64, copy=False)
-        rows = options.cache.publish_rows(
-            name, numbers, {**about(view, spec, "filter"), "parent": view.fingerprint}
-        )
+        with cache.only_one(name):
+            rows = cache.find_rows(name) if options.reuse else None
+            if rows is None:
+                numbers = _true_rows(view, spec, name, options)
+                note = {**about(view, spec, "filter"), "parent": view.fingerprint}
+                rows = cache.publish_rows(name, numbers, note)
+    if options.keep_in_memory:
+        return view.select(simplest(rows.numbers.copy()), name)
     return view.select(simplest(rows.numbers) if len(rows) < 2 else rows, name)
 
 
-def _mask_of(view: View, spec: MapSpec, name: str, options: RunOptions) -> np.ndarray[Any, Any]:
+def _true_rows(view: View, spec: MapSpec, name: str, options: RunOptions) -> RowArray:
+    """The numbers of the rows that stay; the mask itself is removed once they are known."""
     keep = replace(spec, function=Keep(spec.function, spec.batched))
-    # the mask is an intermediate result: the row numbers are what is kept
-    found = map_view(view, keep, name, replace(options, cache=Cache(scratch_folder()), reuse=False))
+    mask_name = combine(name, "mask")
+    found = map_view(view, keep, mask_name, replace(options, keep_in_memory=False))
     if KEEP not in found.columns:
-        return np.zeros(0, dtype=bool)
-    column = found.read(Span(0, found.num_rows), [KEEP]).column(KEEP)
-    return np.asarray(column.to_numpy(), dtype=bool)
+        return np.zeros(0, dtype=np.int64)
+    mask = np.asarray(found.read(Span(0, found.num_rows), [KEEP]).column(KEEP).to_numpy(), dtype=bool)
+    options.cache.remove(mask_name)
+    return np.flatnonzero(mask).astype(np.int64, copy=False)
 
 
 def _mask(kept: Any) -> Any:

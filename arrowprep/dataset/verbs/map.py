@@ -18,9 +18,10 @@ from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Span, simplest
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
-from arrowprep.dataset.storage.cache import Cache, Entry
+from arrowprep.dataset.storage.cache import Cache, Entry, copy_at
 from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartWriter
+from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.storage.shelf import prune
 from arrowprep.dataset.verbs.batches import (
     ERRORS,
@@ -36,6 +37,7 @@ from arrowprep.dataset.widen import cast_table
 from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, WorkerDied, warn
 
 TASKS_A_WORKER = 8
+_COPIED_ROWS = 10_000
 _TOLD = 5  # failed rows that a warning names
 
 
@@ -74,6 +76,16 @@ def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
     backing: Backing = _own(entry.backing) if options.keep_in_memory else entry.backing
     result = _result(view, spec, backing, entry, name)
     return result if spec.on_error == "raise" else _without_errors(result, spec)
+
+
+def map_to_file(view: View, spec: MapSpec, name: str, options: RunOptions, path: Path) -> View:
+    """The same with all columns in one file of the user's choice; found there again by its name."""
+    found = copy_at(path, name) if options.reuse else None
+    if found is None:
+        result = map_view(view, spec, name, replace(options, cache=Cache(scratch_folder()), reuse=False))
+        tables = result.batches(_COPIED_ROWS)
+        found = options.cache.publish_copy(path, name, tables, result.schema)
+    return View.over(found, name, origin=view.origin)
 
 
 @dataclass(frozen=True, slots=True)

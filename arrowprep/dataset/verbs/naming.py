@@ -47,6 +47,7 @@ def _arguments(spec: MapSpec) -> dict[str, Any]:
         "input_columns": spec.input_columns,
         "remove_columns": spec.remove_columns,
         "on_error": spec.on_error,
+        "try_original_type": spec.try_original_type,
     }
 
 
