@@ -204,6 +204,14 @@ class TestSelecting:
         with pytest.raises(BadArgument):
             ds.train_test_split(**sizes)
 
+    def test_keywords_that_only_say_how_are_taken_and_others_refused(self, ds):
+        assert (
+            ds.shuffle(seed=1, keep_in_memory=True, writer_batch_size=5)["n"][:] == ds.shuffle(seed=1)["n"][:]
+        )
+        assert ds.select([1], indices_cache_file_name="x")["n"][:] == [1]
+        with pytest.raises(TypeError, match="sort.*'revrse'"):
+            ds.sort("n", revrse=True)
+
     def test_flattened_rows_are_contiguous_and_the_same(self, ds):
         picked = ds.select([4, 1, 1])
         flat = picked.flatten_indices()

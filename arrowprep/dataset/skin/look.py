@@ -115,11 +115,12 @@ class Looks(Held):
     def __getitems__(self, keys: Sequence[int]) -> list[Any]:
         """Rows by number, read together; what a PyTorch DataLoader calls."""
         table = self._read(rows_of(keys, len(self)))
-        return list(self._rows(table))
+        return list(self._format.rows(table, self._view.features))
 
     def __iter__(self) -> Iterator[Any]:
         for start in range(0, len(self), _ROWS_AT_ONCE):
-            yield from self._rows(self._read(Span(start, min(start + _ROWS_AT_ONCE, len(self)))))
+            table = self._read(Span(start, min(start + _ROWS_AT_ONCE, len(self))))
+            yield from self._format.rows(table, self._view.features)
 
     def iter(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:
         """Batches of rows, as the format shows them."""
@@ -133,20 +134,6 @@ class Looks(Held):
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.data.__arrow_c_stream__(requested_schema)
-
-    def _rows(self, table: pa.Table) -> Iterator[Any]:
-        """The rows of a table one by one, as the format shows them."""
-        if not self._format.shows_lazily:
-            for i in range(table.num_rows):
-                yield self._format.row(table.slice(i, 1), self._view.features)
-            return
-        columns = {
-            name: self._format.column(name, table.column(name), self._view.features)
-            for name in table.column_names
-        }
-        names = list(columns)
-        for values in zip(*columns.values(), strict=True):
-            yield dict(zip(names, values, strict=True))
 
     def _whole_column(self, name: str) -> Any:
         self._view.check([name])

@@ -9,7 +9,7 @@ import numpy as np
 
 from arrowprep.dataset.construct import table_of_rows
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
-from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.skin.held import Held, only_how
 from arrowprep.dataset.verbs import rows as verbs
 from arrowprep.dataset.verbs.batches import names_of
 from arrowprep.dataset.verbs.combine import appended, stack
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class ChoosesRows(Held):
     """Verbs that select or reorder."""
 
-    def select(self, indices: Any) -> Self:
+    def select(self, indices: Any, **how: Any) -> Self:
         """The rows of a slice, range, mask or collection of row numbers; negative ones from the end."""
+        only_how("select", how)
         return self._with(verbs.select(self._view, indices, self._cache))
 
     def skip(self, n: int) -> Self:
@@ -51,8 +52,9 @@ class ChoosesRows(Held):
         row = table_of_rows([item])
         return self._with(appended(self._view, row, new_fingerprint))
 
-    def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
+    def shard(self, num_shards: int, index: int, contiguous: bool = True, **how: Any) -> Self:
         """Shard `index` of `num_shards`: neighbouring rows, or every num_shards-th row."""
+        only_how("shard", how)
         return self._with(verbs.select_shard(self._view, num_shards, index, contiguous))
 
     def shuffle(
@@ -61,8 +63,10 @@ class ChoosesRows(Held):
         generator: np.random.Generator | None = None,
         *,
         load_from_cache_file: bool | None = None,
+        **how: Any,
     ) -> Self:
         """All rows in an order drawn by NumPy's default generator; equal seeds give equal orders."""
+        only_how("shuffle", how)
         drawn = verbs.generator_of(seed, generator)
         return self._with(verbs.shuffle(self._view, drawn, self._cache, self._reuse(load_from_cache_file)))
 
@@ -71,8 +75,10 @@ class ChoosesRows(Held):
         column_names: str | Sequence[str],
         reverse: bool | Sequence[bool] = False,
         null_placement: str = "at_end",
+        **how: Any,
     ) -> Self:
         """Rows ordered by one or more columns; equal rows keep their order."""
+        only_how("sort", how)
         columns = list(names_of(column_names) or ())
         down = [reverse] * len(columns) if isinstance(reverse, bool) else list(reverse)
         if len(down) != len(columns):
@@ -90,6 +96,7 @@ class ChoosesRows(Held):
         stratify_by_column: str | None = None,
         seed: int | None = None,
         generator: np.random.Generator | None = None,
+        **how: Any,
     ) -> DatasetDict:
         """Two datasets, "train" and "test", of rows drawn without replacement; a quarter is the test.
 
@@ -97,6 +104,7 @@ class ChoosesRows(Held):
         """
         from arrowprep.dataset.splits import DatasetDict
 
+        only_how("train_test_split", how)
         train, test = verbs.split_sizes(self._view.num_rows, test_size, train_size)
         drawn = verbs.generator_of(seed, generator) if shuffle else None
         drawn_name = None if drawn is None else fingerprint_of(drawn)
