@@ -26,6 +26,13 @@ pub struct Entry {
     pub lanes: [u32; 4],
 }
 
+impl Entry {
+    /// Token `i` of at most four.
+    pub fn token(&self, i: usize) -> Token {
+        Token { id: self.lanes[i] & ID_MASK, start: if i == 0 { 0 } else { self.lanes[i] >> 24 } }
+    }
+}
+
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Default)]
 pub struct Line(pub [Entry; 2]);
@@ -52,40 +59,78 @@ pub struct Cache {
 
 const FEWEST_LINES: usize = 1 << 11; // 128 KB
 
-/// The key of a piece of 1 to 15 bytes. `end` is where the text that may be read ends.
+/// The key of a piece of 1 to 15 bytes.
+///
+/// # Safety
+/// 16 bytes can be read from `start` on; len is at most 15.
 #[inline(always)]
-pub fn key(text: &[u8], start: usize, len: usize) -> Key {
-    let bytes: [u8; 16] = match text.get(start..start + 16) {
-        Some(bytes) => bytes.try_into().expect("16 bytes"),
-        None => near_the_end(text, start),
-    };
-    let whole = u128::from_le_bytes(bytes);
-    let kept = whole & MASKS[len & 15];
-    [kept as u64, (kept >> 64) as u64 | (len as u64) << 56]
+pub unsafe fn key_within(text: &[u8], start: usize, len: usize) -> Key {
+    debug_assert!(start + 16 <= text.len() && len <= LONGEST_KEY);
+    // SAFETY: the caller's promise
+    unsafe {
+        let words = text.as_ptr().add(start).cast::<[u64; 2]>().read_unaligned().map(u64::from_le);
+        let mask = MASKS.get_unchecked(len);
+        [words[0] & mask[0], words[1] & mask[1] | (len as u64) << 56]
+    }
 }
 
-#[cold]
-fn near_the_end(text: &[u8], start: usize) -> [u8; 16] {
+/// The same where the text may end before.
+pub fn key_at_end(text: &[u8], start: usize, len: usize) -> Key {
     let mut bytes = [0; 16];
-    bytes[..text.len() - start].copy_from_slice(&text[start..]);
-    bytes
+    bytes[..len].copy_from_slice(&text[start..start + len]);
+    // SAFETY: they are 16
+    unsafe { key_within(&bytes, 0, len) }
 }
 
-static MASKS: [u128; 16] = {
-    let mut masks = [0; 16];
+static MASKS: [[u64; 2]; 16] = {
+    let mut masks = [[0; 2]; 16];
     let mut len = 1;
     while len < 16 {
-        masks[len] = (1u128 << (8 * len)) - 1;
+        let mask = (1u128 << (8 * len)) - 1;
+        masks[len] = [mask as u64, (mask >> 64) as u64];
         len += 1;
     }
     masks
 };
 
+/// The line where a key belongs in a table of 1 << (64 - shift) lines; it may also be in the neighbour.
+#[inline(always)]
+pub fn line_of(key: Key, shift: u32) -> usize {
+    (fold(key[0], key[1]) >> (shift & 63)) as usize
+}
+
+/// Which entry of a line has the key, if one has.
+#[inline(always)]
+pub fn entry_of(line: &Line, key: Key) -> Option<&Entry> {
+    let [first, second] = &line.0;
+    let (in_first, in_second) = (same(&first.key, &key), same(&second.key, &key));
+    // a conditional move and one branch, not two branches
+    let entry = if in_second { second } else { first };
+    (in_first | in_second).then_some(entry)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn same(a: &Key, b: &Key) -> bool {
+    use std::arch::x86_64::*;
+    // SAFETY: SSE2 is part of x86-64; both are 16 bytes
+    unsafe {
+        let equal = _mm_cmpeq_epi8(_mm_loadu_si128(a.as_ptr().cast()), _mm_loadu_si128(b.as_ptr().cast()));
+        _mm_movemask_epi8(equal) == 0xffff
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn same(a: &Key, b: &Key) -> bool {
+    (a[0] ^ b[0]) | (a[1] ^ b[1]) == 0
+}
+
 impl Cache {
     /// limit: bytes that it may take; 0 keeps nothing
     pub fn new(limit: usize) -> Self {
         let most = limit / 2 / std::mem::size_of::<Line>();
-        let most_lines = if most == 0 { 0 } else { 1 << most.ilog2() };
+        let most_lines = if most < 2 { 0 } else { 1 << most.ilog2() };
         let mut cache = Cache {
             lines: Vec::new(),
             shift: 0,
@@ -99,7 +144,7 @@ impl Cache {
             rest_limit: limit / 2,
             victim: 0,
         };
-        cache.resize(FEWEST_LINES.min(most_lines.max(1)));
+        cache.resize(FEWEST_LINES.min(most_lines.max(2)));
         cache
     }
 
@@ -113,17 +158,17 @@ impl Cache {
 
     fn resize(&mut self, lines: usize) {
         let old = std::mem::replace(&mut self.lines, vec![Line::default(); lines]);
-        self.shift = 64 - lines.ilog2().max(1);
+        self.shift = 64 - lines.ilog2();
         self.used = 0;
         for entry in old.iter().flat_map(|line| &line.0).filter(|entry| entry.key != [0, 0]) {
             self.put(*entry);
         }
     }
 
-    /// The line where a key belongs; the other that it may be in is the neighbour.
+    /// For `line_of`.
     #[inline(always)]
-    pub fn line_of(&self, key: Key) -> usize {
-        (fold(key[0], key[1]) >> self.shift) as usize & (self.lines.len() - 1)
+    pub fn shift(&self) -> u32 {
+        self.shift
     }
 
     #[inline(always)]
@@ -146,9 +191,8 @@ impl Cache {
 
     /// An entry wherever it is.
     pub fn find(&self, key: Key) -> Option<&Entry> {
-        let home = self.line_of(key);
-        let lines = [home, (home ^ 1) & (self.lines.len() - 1)];
-        lines.into_iter().flat_map(|line| &self.lines[line].0).find(|entry| entry.key == key)
+        let home = line_of(key, self.shift);
+        [home, home ^ 1].into_iter().flat_map(|line| &self.lines[line].0).find(|entry| entry.key == key)
     }
 
     /// The tokens of an entry that has more than four.
@@ -179,8 +223,8 @@ impl Cache {
     }
 
     fn put(&mut self, entry: Entry) {
-        let home = self.line_of(entry.key);
-        for line in [home, (home ^ 1) & (self.lines.len() - 1)] {
+        let home = line_of(entry.key, self.shift);
+        for line in [home, home ^ 1] {
             if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.key == [0, 0]) {
                 *free = entry;
                 self.used += 1;
@@ -272,11 +316,7 @@ mod tests {
         if count == 0 {
             return Some(cache.spilled(entry).to_vec());
         }
-        let lane = |i: usize| Token {
-            id: entry.lanes[i] & ID_MASK,
-            start: if i == 0 { 0 } else { entry.lanes[i] >> 24 },
-        };
-        Some((0..count as usize).map(lane).collect())
+        Some((0..count as usize).map(|i| entry.token(i)).collect())
     }
 
     #[test]
@@ -286,7 +326,7 @@ mod tests {
             let mut kept = 0;
             for n in 0..50_000u32 {
                 let text = format!("{n:0>15}");
-                let short = key(text.as_bytes(), 0, 15 - n as usize % 9);
+                let short = key_at_end(text.as_bytes(), 0, 15 - n as usize % 9);
                 let count = 1 + n % 7;
                 if cache.find(short).is_none() {
                     cache.insert(short, &tokens(n, count));
@@ -302,22 +342,25 @@ mod tests {
                         limit < 1 << 12 || cache.find_long(long.as_bytes()) == Some(&tokens(n, count)[..])
                     );
                 }
-                assert!(cache.bytes() <= limit.max(64));
+                assert!(cache.bytes() <= limit.max(128));
             }
             assert!(limit < 1 << 12 || kept > 1000);
         }
     }
 
     #[test]
-    fn keys_are_read_up_to_the_very_end() {
-        let text = b"0123456789abcdef";
-        for start in 0..16 {
-            for len in 1..=LONGEST_KEY.min(16 - start) {
+    fn keys_are_the_bytes_and_their_number() {
+        let text: Vec<u8> = (1..40).collect();
+        for len in 1..=LONGEST_KEY {
+            for start in 0..20 {
                 let mut bytes = [0; 16];
                 bytes[..len].copy_from_slice(&text[start..start + len]);
                 bytes[15] = len as u8;
-                let [low, high] = key(text, start, len);
-                assert_eq!((low as u128 | (high as u128) << 64).to_le_bytes(), bytes);
+                let expected = u128::from_le_bytes(bytes);
+                let [low, high] = key_at_end(&text, start, len);
+                assert_eq!(low as u128 | (high as u128) << 64, expected);
+                // SAFETY: start + 16 is less than 39
+                assert_eq!(unsafe { key_within(&text, start, len) }, [low, high]);
             }
         }
     }

@@ -22,6 +22,8 @@ pub struct Rules {
     pub bytes: [u32; 256],
 }
 
+/// Up to so many symbols all ranks are in a few vectors.
+const SHORT: usize = 16;
 /// From this many symbols on a heap beats scanning for the lowest rank.
 const LONG: usize = 48;
 
@@ -36,48 +38,59 @@ pub struct Scratch {
 impl Rules {
     /// Append the tokens of `piece` to `out`; less than 4 GB.
     pub fn merge(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
-        let first = out.len();
-        out.extend(
-            piece.iter().zip(0..).map(|(&byte, start)| Token { id: self.bytes[byte as usize], start }),
-        );
-        if piece.len() >= LONG {
-            let kept = self.merge_long(&mut out[first..], scratch);
-            out.truncate(first + kept);
-        } else if piece.len() > 1 {
-            let kept = self.merge_short(&mut out[first..]);
-            out.truncate(first + kept);
+        match piece.len() {
+            0..=SHORT => self.merge_scanning::<SHORT, { 2 * SHORT }>(piece, out),
+            ..LONG => self.merge_scanning::<LONG, { 2 * LONG }>(piece, out),
+            _ => {
+                let first = out.len();
+                let single = |(&byte, start): (&u8, u32)| Token { id: self.bytes[byte as usize], start };
+                out.extend(piece.iter().zip(0..).map(single));
+                let kept = self.merge_long(&mut out[first..], scratch);
+                out.truncate(first + kept);
+            }
         }
     }
 
-    /// By scanning; quadratic. Tokens are joined in place, returns how many are left.
-    fn merge_short(&self, tokens: &mut [Token]) -> usize {
-        let mut ranks = [NEVER; LONG];
-        let mut n = tokens.len();
-        for i in 0..n - 1 {
-            ranks[i] = self.pairs.rank(tokens[i].id, tokens[i + 1].id);
+    /// By scanning for the lowest rank; quadratic. N: most symbols. ROOM: twice that, so
+    /// that what is behind a merge moves down as N values whatever their number: copies
+    /// of a known size are vectors, others a call.
+    #[inline(always)]
+    fn merge_scanning<const N: usize, const ROOM: usize>(&self, piece: &[u8], out: &mut Vec<Token>) {
+        let mut n = piece.len();
+        let mut ids = [0u32; ROOM];
+        let mut starts = [0u8; ROOM];
+        let mut ranks = [NEVER; ROOM]; // of each symbol with the next
+        for (i, &byte) in piece.iter().enumerate() {
+            ids[i] = self.bytes[byte as usize];
+            starts[i] = i as u8;
         }
-        loop {
-            let (mut best, mut at) = (NEVER, 0);
-            for (i, &rank) in ranks[..n - 1].iter().enumerate() {
-                (best, at) = if rank < best { (rank, i) } else { (best, at) };
+        for i in 1..n {
+            ranks[i - 1] = self.pairs.rank(ids[i - 1], ids[i]);
+        }
+        while n > 1 {
+            // rank and place in one number: the lowest is the leftmost of the lowest rank
+            let mut lowest = i32::MAX;
+            for (i, &rank) in ranks[..N].iter().enumerate() {
+                lowest = lowest.min((rank << PLACE_BITS | i as u32) as i32);
             }
-            if best == NEVER {
-                return n;
+            let (rank, at) = (lowest as u32 >> PLACE_BITS, lowest as usize & ((1 << PLACE_BITS) - 1));
+            if rank == NEVER {
+                break;
             }
-            tokens[at].id = self.results[best as usize];
-            tokens.copy_within(at + 2..n, at + 1);
-            ranks.copy_within(at + 1..n - 1, at);
+            ids[at] = self.results[rank as usize];
+            move_down::<u32, N>(&mut ids, at + 1);
+            move_down::<u8, N>(&mut starts, at + 1);
+            move_down::<u32, N>(&mut ranks, at);
             n -= 1;
+            ranks[n - 1] = NEVER;
             if at + 1 < n {
-                ranks[at] = self.pairs.rank(tokens[at].id, tokens[at + 1].id);
+                ranks[at] = self.pairs.rank(ids[at], ids[at + 1]);
             }
             if at > 0 {
-                ranks[at - 1] = self.pairs.rank(tokens[at - 1].id, tokens[at].id);
-            }
-            if n == 1 {
-                return 1;
+                ranks[at - 1] = self.pairs.rank(ids[at - 1], ids[at]);
             }
         }
+        out.extend((0..n).map(|i| Token { id: ids[i], start: starts[i] as u32 }));
     }
 
     /// With a heap of (rank, place) and links between neighbours; O(n log n).
@@ -137,6 +150,16 @@ impl Rules {
         }
         kept
     }
+}
+
+const PLACE_BITS: u32 = 6; // beside the 22 of a rank
+const _: () = assert!(LONG <= 1 << PLACE_BITS);
+
+/// N values from `at + 1` on, one place down.
+#[inline(always)]
+fn move_down<T: Copy, const N: usize>(values: &mut [T], at: usize) {
+    let moved: [T; N] = values[at + 1..at + 1 + N].try_into().expect("N values");
+    values[at..at + N].copy_from_slice(&moved);
 }
 
 #[cfg(test)]

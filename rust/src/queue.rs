@@ -1,18 +1,19 @@
 //! The events of a stretch of texts on their way to tokens: pieces, added tokens, ends of texts.
 
-use crate::cache::{key, Cache, Key, LONGEST_KEY};
+use crate::cache::{key_at_end, key_within, line_of, Cache, Key, LONGEST_KEY};
 
 pub const CAPACITY: usize = 512;
 
 /// An event. A piece of up to 15 bytes has its cache key and line; any other event says
-/// in the key's last byte, where a length would be, what it is.
+/// in the key's last byte, where a length would be, what it is, and has its start in the
+/// first word.
 #[derive(Clone, Copy, Default)]
+#[repr(C, align(8))]
 pub struct Event {
     pub key: Key,
-    pub start: u64,
-    pub len: u32,
     /// of a piece its line in the cache, of an added token its id
     pub line: u32,
+    pub len: u32,
 }
 
 pub const LONG: u64 = 0x80 << 56;
@@ -22,16 +23,22 @@ pub const END: u64 = 0x82 << 56;
 /// Events that wait for each other: lines of the cache are fetched while later pieces are cut.
 pub struct Queue {
     events: Box<[Event; CAPACITY]>,
+    /// where each piece and added token begins; kept only where places are wanted
+    starts: Box<[usize]>,
     len: usize,
 }
 
-impl Default for Queue {
-    fn default() -> Self {
-        Queue { events: Box::new([Event::default(); CAPACITY]), len: 0 }
-    }
-}
-
 impl Queue {
+    /// starts: whether to keep where each piece begins
+    pub fn new(starts: bool) -> Self {
+        let starts = vec![0; if starts { CAPACITY } else { 0 }].into_boxed_slice();
+        Queue { events: Box::new([Event::default(); CAPACITY]), starts, len: 0 }
+    }
+
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
     pub fn events(&self) -> &[Event] {
         &self.events[..self.len]
     }
@@ -48,31 +55,57 @@ impl Queue {
     #[inline(always)]
     pub fn pieces(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
         let count = starts.len() - 1;
+        let text = &data[base..];
+        assert!(starts[count] as usize <= text.len());
+        let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
         let free = &mut self.events[self.len..self.len + count];
-        for (event, pair) in free.iter_mut().zip(starts.windows(2)) {
-            let (start, len) = (base + pair[0] as usize, pair[1] - pair[0]);
-            if len as usize <= LONGEST_KEY {
-                let key = key(data, start, len as usize);
-                let line = cache.line_of(key);
-                cache.prefetch(line);
-                *event = Event { key, start: start as u64, len, line: line as u32 };
-            } else {
-                *event = Event { key: [0, LONG], start: start as u64, len, line: 0 };
+        if !self.starts.is_empty() {
+            for (place, &start) in self.starts[self.len..self.len + count].iter_mut().zip(starts) {
+                *place = base + start as usize;
             }
+        }
+        let shift = cache.shift();
+        let mut start = starts[0] as usize;
+        for (event, &stop) in free.iter_mut().zip(&starts[1..]) {
+            let len = stop as usize - start;
+            if len <= LONGEST_KEY && start < safe {
+                // SAFETY: start + 16 <= text.len(), as just seen
+                let key = unsafe { key_within(text, start, len) };
+                let line = line_of(key, shift);
+                cache.prefetch(line);
+                *event = Event { key, line: line as u32, len: len as u32 };
+            } else {
+                *event = rare_piece(cache, text, base, start, len);
+            }
+            start = stop as usize;
         }
         self.len += count;
     }
 
     pub fn added(&mut self, id: u32, start: usize, len: usize) {
-        self.push(Event { key: [0, ADDED], start: start as u64, len: len as u32, line: id });
+        self.push(Event { key: [start as u64, ADDED], line: id, len: len as u32 }, start);
     }
 
     pub fn end_of_text(&mut self) {
-        self.push(Event { key: [0, END], ..Event::default() });
+        self.push(Event { key: [0, END], ..Event::default() }, 0);
     }
 
-    fn push(&mut self, event: Event) {
+    fn push(&mut self, event: Event, start: usize) {
         self.events[self.len] = event;
+        if let Some(place) = self.starts.get_mut(self.len) {
+            *place = start;
+        }
         self.len += 1;
     }
+}
+
+/// A piece that is long, or ends where no 16 bytes can be read.
+#[cold]
+#[inline(never)]
+fn rare_piece(cache: &Cache, text: &[u8], base: usize, start: usize, len: usize) -> Event {
+    if len > LONGEST_KEY {
+        return Event { key: [(base + start) as u64, LONG], line: u32::MAX, len: len as u32 };
+    }
+    let key = key_at_end(text, start, len);
+    Event { key, line: line_of(key, cache.shift()) as u32, len: len as u32 }
 }

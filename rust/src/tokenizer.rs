@@ -1,10 +1,10 @@
 //! A compiled pipeline, and the loop that takes texts through it.
 
 use crate::added::{Match, Matcher};
-use crate::cache::{Cache, Entry, ID_MASK, LONGEST_KEY};
+use crate::cache::{entry_of, Cache, Entry, ID_MASK};
 use crate::merge::{Rules, Scratch, Token};
 use crate::normal;
-use crate::queue::{Event, Queue, ADDED, CAPACITY, END, LONG};
+use crate::queue::{Queue, ADDED, CAPACITY, END, LONG};
 use crate::split::{cpu_path, CpuPath, Grammar, Splitter};
 use crate::unicode::{is_continuation, Characters};
 use crate::vocabulary::Vocabulary;
@@ -123,7 +123,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             cache: tokenizer.model.take_cache(),
             path: cpu_path(),
             table: Characters::get(),
-            queue: Queue::default(),
+            queue: Queue::new(TRACE),
             scratch: Scratch::default(),
             tokens: Vec::new(),
             matches: Default::default(),
@@ -250,23 +250,41 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
 
     /// Turn the events that wait into tokens.
     fn flush(&mut self, data: &[u8]) {
-        let queue = std::mem::take(&mut self.queue);
         self.reserve(0);
-        for event in queue.events() {
-            let line = event.line as usize & (self.cache.lines().len() - 1);
-            let [first, second] = &self.cache.lines()[line].0;
-            let in_second = second.key == event.key;
-            let entry = if in_second { second } else { first };
-            let count = (entry.lanes[0] >> 24) as usize;
-            if (in_second || first.key == event.key) && count != 0 {
-                let entry = *entry;
-                self.emit(event, &entry, count);
-            } else {
-                self.rare(data, event);
-            }
+        let mut at = self.known(0);
+        while at < self.queue.events().len() {
+            self.rare(data, at);
+            at = self.known(at + 1);
         }
-        self.queue = queue;
         self.queue.clear();
+    }
+
+    /// Emit events from `at` on as long as the first look at the cache answers them; where that ends.
+    #[inline(always)]
+    fn known(&mut self, at: usize) -> usize {
+        let text = self.texts.get(self.text).map_or(0, |text| text.0);
+        let mut out = Emitter::<TRACE>::new(&mut self.out, text, self.word);
+        let lines = self.cache.lines();
+        let events = &self.queue.events()[at..];
+        let starts = self.queue.starts();
+        let mut done = 0;
+        while let Some(event) = events.get(done) {
+            // a table that has grown since has other lines: not found there is only slower
+            let Some(entry) = lines.get(event.line as usize).and_then(|line| entry_of(line, event.key))
+            else {
+                break;
+            };
+            let count = (entry.lanes[0] >> 24) as usize;
+            if count == 0 {
+                break;
+            }
+            let start = if TRACE { starts[at + done] } else { 0 };
+            // SAFETY: `reserve` made room for four tokens for each event that is left
+            unsafe { out.put(start, event.len, entry, count) };
+            done += 1;
+        }
+        self.word = out.finish();
+        at + done
     }
 
     /// Room for the tokens of a whole queue out of the cache, and `more`.
@@ -280,99 +298,57 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         }
     }
 
-    /// The tokens of an entry: all four lanes are written, as many as there are count.
-    #[inline(always)]
-    fn emit(&mut self, event: &Event, entry: &Entry, count: usize) {
-        let len = self.out.ids.len();
-        debug_assert!(len + 4 <= self.out.ids.capacity());
-        // SAFETY: `reserve` made room for four tokens for each event that is left
-        unsafe {
-            let to = self.out.ids.as_mut_ptr().add(len).cast::<[u32; 4]>();
-            to.write_unaligned(entry.lanes.map(|lane| lane & ID_MASK));
-            self.out.ids.set_len(len + count);
-        }
-        if !TRACE {
-            return;
-        }
-        let at = (event.start as usize - self.texts[self.text].0) as u32;
-        let [_, second, third, fourth] = entry.lanes.map(|lane| at + (lane >> 24));
-        let end = at + event.len;
-        // SAFETY: as above; count is at most 4
-        unsafe {
-            let to = self.out.starts.as_mut_ptr().add(len).cast::<[u32; 4]>();
-            to.write_unaligned([at, second, third, fourth]);
-            self.out.starts.set_len(len + count);
-            let to = self.out.ends.as_mut_ptr().add(len).cast::<[u32; 4]>();
-            to.write_unaligned([second, third, fourth, end]);
-            self.out.ends.as_mut_ptr().add(len + count - 1).write(end);
-            self.out.ends.set_len(len + count);
-            let to = self.out.words.as_mut_ptr().add(len).cast::<[u32; 4]>();
-            to.write_unaligned([self.word; 4]);
-            self.out.words.set_len(len + count);
-        }
-        self.word += 1;
-    }
-
     /// What the first look at the cache does not answer.
     #[inline(never)]
-    fn rare(&mut self, data: &[u8], event: &Event) {
-        match event.key[1] & 0xff << 56 {
-            END => self.finish_text(),
-            ADDED => {
-                self.append(event, &[Token { id: event.line, start: 0 }]);
-            }
-            LONG => self.long(data, event),
-            _ => self.short(data, event),
+    fn rare(&mut self, data: &[u8], at: usize) {
+        let event = self.queue.events()[at];
+        let kind = event.key[1] & 0xff << 56;
+        if kind == END {
+            return self.finish_text();
         }
-    }
-
-    fn short(&mut self, data: &[u8], event: &Event) {
-        debug_assert!(event.len as usize <= LONGEST_KEY);
-        if let Some(&entry) = self.cache.find(event.key) {
-            let count = (entry.lanes[0] >> 24) as usize;
-            if count > 0 {
-                return self.emit(event, &entry, count);
+        let place = self.place(at, event.len);
+        self.reserve(event.len as usize); // no token is empty
+        if kind == ADDED {
+            return place.append(&mut self.out, &[Token { id: event.line, start: 0 }]);
+        }
+        if kind == LONG {
+            let piece = &data[event.key[0] as usize..][..event.len as usize];
+            match self.cache.find_long(piece) {
+                Some(known) => place.append(&mut self.out, known),
+                None => {
+                    self.tokenizer.model.tokenize(piece, &mut self.scratch, &mut self.tokens);
+                    self.cache.insert_long(piece, &self.tokens);
+                    place.append(&mut self.out, &self.tokens);
+                }
             }
-            let mut tokens = std::mem::take(&mut self.tokens);
-            tokens.clear();
-            tokens.extend_from_slice(self.cache.spilled(&entry));
-            self.append(event, &tokens);
-            self.tokens = tokens;
             return;
         }
-        let mut tokens = std::mem::take(&mut self.tokens);
-        let piece = &data[event.start as usize..][..event.len as usize];
-        self.tokenizer.model.tokenize(piece, &mut self.scratch, &mut tokens);
-        self.cache.insert(event.key, &tokens);
-        self.append(event, &tokens);
-        self.tokens = tokens;
+        match self.cache.find(event.key) {
+            Some(entry) if entry.lanes[0] >> 24 == 0 => {
+                place.append(&mut self.out, self.cache.spilled(entry))
+            }
+            Some(entry) => {
+                let tokens: [Token; 4] = std::array::from_fn(|i| entry.token(i));
+                place.append(&mut self.out, &tokens[..(entry.lanes[0] >> 24) as usize]);
+            }
+            None => {
+                let bytes = ((event.key[0] as u128) | (event.key[1] as u128) << 64).to_le_bytes();
+                let piece = &bytes[..event.len as usize];
+                self.tokenizer.model.tokenize(piece, &mut self.scratch, &mut self.tokens);
+                self.cache.insert(event.key, &self.tokens);
+                place.append(&mut self.out, &self.tokens);
+            }
+        }
     }
 
-    fn long(&mut self, data: &[u8], event: &Event) {
-        let piece = &data[event.start as usize..][..event.len as usize];
-        let mut tokens = std::mem::take(&mut self.tokens);
-        tokens.clear();
-        if let Some(known) = self.cache.find_long(piece) {
-            tokens.extend_from_slice(known);
-        } else {
-            self.tokenizer.model.tokenize(piece, &mut self.scratch, &mut tokens);
-            self.cache.insert_long(piece, &tokens);
+    /// Where an event's tokens are, and the next word's number for them.
+    fn place(&mut self, at: usize, len: u32) -> Place<TRACE> {
+        if !TRACE {
+            return Place { start: 0, len, word: 0 };
         }
-        self.append(event, &tokens);
-        self.tokens = tokens;
-    }
-
-    fn append(&mut self, event: &Event, tokens: &[Token]) {
-        self.reserve(tokens.len());
-        self.out.ids.extend(tokens.iter().map(|token| token.id));
-        if TRACE {
-            let at = (event.start as usize - self.texts[self.text].0) as u32;
-            let ends = tokens.iter().skip(1).map(|token| at + token.start);
-            self.out.starts.extend(tokens.iter().map(|token| at + token.start));
-            self.out.ends.extend(ends.chain([at + event.len]));
-            self.out.words.extend(std::iter::repeat(self.word).take(tokens.len()));
-            self.word += 1;
-        }
+        let word = self.word;
+        self.word += 1;
+        Place { start: (self.queue.starts()[at] - self.texts[self.text].0) as u32, len, word }
     }
 
     fn finish_text(&mut self) {
@@ -408,6 +384,89 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// Give the cache back to the model, where the next call starts with it.
     pub fn finish(self) {
         self.tokenizer.model.return_cache(self.cache);
+    }
+}
+
+/// The piece that tokens are of: where it is in its text, and its number.
+struct Place<const TRACE: bool> {
+    start: u32,
+    len: u32,
+    word: u32,
+}
+
+impl<const TRACE: bool> Place<TRACE> {
+    fn append(&self, out: &mut Tokens, tokens: &[Token]) {
+        out.ids.extend(tokens.iter().map(|token| token.id));
+        if TRACE {
+            let starts = tokens.iter().map(|token| self.start + token.start);
+            out.ends.extend(starts.clone().skip(1).chain([self.start + self.len]));
+            out.starts.extend(starts);
+            out.words.resize(out.ids.len(), self.word);
+        }
+    }
+}
+
+/// Writes tokens of cache entries to the columns, whose lengths are set at the end.
+///
+/// It holds the columns' pointers: behind a `&mut Vec` each would be loaded again for every piece.
+struct Emitter<'t, const TRACE: bool> {
+    out: &'t mut Tokens,
+    ids: *mut u32,
+    starts: *mut u32,
+    ends: *mut u32,
+    words: *mut u32,
+    len: usize,
+    text: usize, // where the current one begins
+    word: u32,
+}
+
+impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
+    #[inline(always)]
+    fn new(out: &'t mut Tokens, text: usize, word: u32) -> Self {
+        let len = out.ids.len();
+        let (ids, starts) = (out.ids.as_mut_ptr(), out.starts.as_mut_ptr());
+        let (ends, words) = (out.ends.as_mut_ptr(), out.words.as_mut_ptr());
+        Emitter { out, ids, starts, ends, words, len, text, word }
+    }
+
+    /// The tokens of an entry: all four lanes are written, and `count` of them count.
+    ///
+    /// # Safety
+    /// The columns have room for four tokens more.
+    #[inline(always)]
+    unsafe fn put(&mut self, start: usize, len: u32, entry: &Entry, count: usize) {
+        debug_assert!(self.len + 4 <= self.out.ids.capacity());
+        // SAFETY: the caller's promise, here and below
+        let write = |column: *mut u32, values: [u32; 4]| unsafe {
+            column.add(self.len).cast::<[u32; 4]>().write_unaligned(values)
+        };
+        write(self.ids, entry.lanes.map(|lane| lane & ID_MASK));
+        if TRACE {
+            let at = (start - self.text) as u32;
+            let [_, second, third, fourth] = entry.lanes.map(|lane| at + (lane >> 24));
+            write(self.starts, [at, second, third, fourth]);
+            write(self.ends, [second, third, fourth, 0]);
+            // SAFETY: as above, for count is at most 4
+            unsafe { self.ends.add(self.len + count - 1).write(at + len) };
+            write(self.words, [self.word; 4]);
+            self.word += 1;
+        }
+        self.len += count;
+    }
+
+    /// Returns the number of the next word.
+    #[inline(always)]
+    fn finish(self) -> u32 {
+        // SAFETY: up to `len` everything was written by `put`
+        unsafe {
+            self.out.ids.set_len(self.len);
+            if TRACE {
+                self.out.starts.set_len(self.len);
+                self.out.ends.set_len(self.len);
+                self.out.words.set_len(self.len);
+            }
+        }
+        self.word
     }
 }
 

@@ -1,19 +1,25 @@
 //! Byte strings to ids.
 
-/// A hash of bytes: folded multiplications of 16 bytes at a time.
+/// A hash of bytes: folded multiplications of 16 bytes at a time, the last ones again where they overlap.
 #[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
-    let mut hash = bytes.len() as u64;
-    let mut chunks = bytes.chunks_exact(16);
-    for chunk in &mut chunks {
-        let low = u64::from_le_bytes(chunk[..8].try_into().expect("8 bytes"));
-        let high = u64::from_le_bytes(chunk[8..].try_into().expect("8 bytes"));
-        hash = fold(low ^ hash, high);
+    let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+    let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) as u64;
+    let len = bytes.len();
+    let seed = len as u64;
+    match len {
+        0 => fold(seed, 0),
+        1..=3 => fold(seed, (bytes[0] as u64) << 16 | (bytes[len / 2] as u64) << 8 | bytes[len - 1] as u64),
+        4..=7 => fold(four(0) ^ seed << 32, four(len - 4)),
+        8..=16 => fold(eight(0) ^ seed << 56, eight(len - 8)),
+        _ => {
+            let mut hash = seed;
+            for at in (0..len - 16).step_by(16) {
+                hash = fold(eight(at) ^ hash, eight(at + 8));
+            }
+            fold(eight(len - 16) ^ hash, eight(len - 8))
+        }
     }
-    let mut last = [0; 16];
-    last[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
-    let last = u128::from_le_bytes(last);
-    fold(last as u64 ^ hash, (last >> 64) as u64)
 }
 
 /// Two words to one: the halves of their product, each first mixed with a constant.

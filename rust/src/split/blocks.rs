@@ -70,23 +70,33 @@ impl<'a> Splitter<'a> {
     /// Put the next places into `out`, which has room for more than 64; returns how many.
     pub fn fill(&mut self, out: &mut [u32]) -> usize {
         match self.path {
-            CpuPath::Portable => self.fill_with::<Portable>(out),
+            CpuPath::Portable => self.fill_in_family::<Portable>(out),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 => unsafe { self.fill_avx2(out) },
             #[cfg(not(target_arch = "x86_64"))]
-            CpuPath::Avx2 => self.fill_with::<Portable>(out),
+            CpuPath::Avx2 => self.fill_in_family::<Portable>(out),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn fill_avx2(&mut self, out: &mut [u32]) -> usize {
-        self.fill_with::<super::classify::Avx2>(out)
+        self.fill_in_family::<super::classify::Avx2>(out)
+    }
+
+    /// A loop of its own for each family of grammars, which needs not all of the masks.
+    #[inline(always)]
+    fn fill_in_family<C: Classify>(&mut self, out: &mut [u32]) -> usize {
+        match self.grammar {
+            Grammar::Whole | Grammar::Gpt2 => self.fill_with::<C, GPT2>(out),
+            Grammar::Cl100k { .. } => self.fill_with::<C, CL100K>(out),
+            Grammar::O200k { .. } => self.fill_with::<C, O200K>(out),
+        }
     }
 
     #[inline(always)]
-    fn fill_with<C: Classify>(&mut self, out: &mut [u32]) -> usize {
+    fn fill_with<C: Classify, const FAMILY: u8>(&mut self, out: &mut [u32]) -> usize {
         let mut found = 0;
         if !self.begun && !self.done {
             self.begun = true;
@@ -95,9 +105,11 @@ impl<'a> Splitter<'a> {
             found = 1;
             self.done = self.grammar == Grammar::Whole;
         }
+        let mut carry = std::mem::take(&mut self.carry); // a local stays in registers
         while !self.done && found + 64 <= out.len() {
             if self.slowly.is_some() {
                 found = self.scalar(out, found);
+                carry = Carry { clear: 1, ..Carry::default() };
                 continue;
             }
             let left = self.text.len() - self.at;
@@ -109,21 +121,27 @@ impl<'a> Splitter<'a> {
                 &padded
             };
             // SAFETY: `fill` calls this with a class that the CPU has the features for
-            let masks = unsafe { C::masks(block) };
+            let masks = unsafe {
+                if FAMILY == O200K {
+                    C::masks::<true>(block)
+                } else {
+                    C::masks::<false>(block)
+                }
+            };
             if masks.high != 0 {
                 self.slowly = Some(self.at + left.min(64));
                 continue;
             }
-            let mut bits = self.boundaries(&masks, left);
-            while bits != 0 {
-                self.last = self.at + bits.trailing_zeros() as usize;
-                out[found] = self.last as u32;
-                found += 1;
-                bits &= bits - 1;
+            let bits = self.boundaries::<FAMILY>(&mut carry, &masks, left);
+            if bits != 0 {
+                self.last = self.at + 63 - bits.leading_zeros() as usize;
+                let places: &mut [u32; 64] = (&mut out[found..found + 64]).try_into().expect("64 places");
+                found += put_places(bits, self.at as u32, places);
             }
             self.at += 64;
             self.done = left <= 64;
         }
+        self.carry = carry;
         found
     }
 
@@ -146,7 +164,6 @@ impl<'a> Splitter<'a> {
                 if self.text[end..next].is_ascii() {
                     self.at = end;
                     self.slowly = None;
-                    self.carry = Carry { clear: 1, ..Carry::default() };
                     return found;
                 }
                 until = next;
@@ -158,31 +175,29 @@ impl<'a> Splitter<'a> {
 
     /// The boundaries of a block of which `left` bytes or 64 are text.
     #[inline(always)]
-    fn boundaries(&mut self, masks: &Masks, left: usize) -> u64 {
+    fn boundaries<const FAMILY: u8>(&self, carry: &mut Carry, masks: &Masks, left: usize) -> u64 {
         let valid = if left >= 64 { !0 } else { (1 << left) - 1 };
-        let before = (self.carry.clear, self.carry.set);
-        (self.carry.clear, self.carry.set) = (0, 0);
-        let bits = match self.grammar {
-            Grammar::Gpt2 => self.gpt2(masks, valid),
-            Grammar::Cl100k { digits } => self.cl100k(masks, valid, digits, masks.newline, false),
-            Grammar::O200k { digits, contractions } => {
+        let (clear, set) = (carry.clear, carry.set);
+        (carry.clear, carry.set) = (0, 0);
+        let bits = match (FAMILY, self.grammar) {
+            (CL100K, Grammar::Cl100k { digits }) => {
+                self.cl100k(carry, masks, valid, digits, masks.newline, false)
+            }
+            (O200K, Grammar::O200k { digits, contractions }) => {
                 let swallowed = masks.newline | masks.slash;
-                let bits = self.cl100k(masks, valid, digits, swallowed, true);
+                let bits = self.cl100k(carry, masks, valid, digits, swallowed, true);
                 if contractions {
-                    self.trailing_contractions(masks, bits)
+                    self.trailing_contractions(carry, masks, bits)
                 } else {
                     bits
                 }
             }
-            Grammar::Whole => 0,
+            _ => self.gpt2(carry, masks, valid),
         };
-        self.carry.letter = (masks.upper | masks.lower) >> 63;
-        self.carry.lower = masks.lower >> 63;
-        self.carry.number = masks.digit >> 63;
-        self.carry.space = masks.space >> 63;
-        self.carry.newline = masks.newline >> 63;
-        self.carry.horizontal = (masks.white & !masks.newline) >> 63;
-        (bits & !before.0) | before.1
+        carry.letter = (masks.upper | masks.lower) >> 63;
+        carry.number = masks.digit >> 63;
+        carry.space = masks.space >> 63;
+        (bits & !clear) | set
     }
 
     /// White space, each with what follows it: the last of a run that text follows.
@@ -194,32 +209,38 @@ impl<'a> Splitter<'a> {
     }
 
     #[inline(always)]
-    fn gpt2(&mut self, masks: &Masks, valid: u64) -> u64 {
+    fn gpt2(&self, carry: &mut Carry, masks: &Masks, valid: u64) -> u64 {
         let letter = masks.upper | masks.lower;
         let number = masks.digit;
         let white = masks.white;
         let other = valid & !(letter | number | white);
-        let carry = &self.carry;
         let same = (letter & (letter << 1 | carry.letter))
             | (number & (number << 1 | carry.number))
             | (other & (other << 1 | carry.other));
         let bits = (valid & !white & !same & !(masks.space << 1 | carry.space))
             | (white & !(white << 1 | carry.white))
             | self.before_text(white, valid);
-        self.carry.other = other >> 63;
-        self.carry.white = white >> 63;
-        self.leading_contractions(bits, masks.quote & bits, false)
+        carry.other = other >> 63;
+        carry.white = white >> 63;
+        self.leading_contractions(carry, bits, masks.quote & bits, false)
     }
 
     /// cl100k, and with `cases` o200k. swallowed: what a run of symbols takes behind it
     #[inline(always)]
-    fn cl100k(&mut self, masks: &Masks, valid: u64, digits: u8, swallowed: u64, cases: bool) -> u64 {
+    fn cl100k(
+        &self,
+        carry: &mut Carry,
+        masks: &Masks,
+        valid: u64,
+        digits: u8,
+        swallowed: u64,
+        cases: bool,
+    ) -> u64 {
         let letter = masks.upper | masks.lower;
         let number = masks.digit;
         let newline = masks.newline;
         let symbol = valid & !(letter | number | masks.white);
         let horizontal = masks.white & !newline;
-        let carry = &self.carry;
         let after_newline = newline << 1 | carry.newline;
 
         let first = (newline & (symbol << 1 | carry.other)) | (swallowed & carry.swallowed);
@@ -241,15 +262,18 @@ impl<'a> Splitter<'a> {
         if indents != 0 {
             bits |= self.indents(indents, horizontal, newline, valid);
         }
-        bits |= if digits == 1 { number } else { self.threes(number) };
-        self.carry.other = other >> 63;
-        self.carry.white = white >> 63;
-        self.carry.joining = joining >> 63;
-        self.carry.swallowed = taken >> 63;
+        bits |= if digits == 1 { number } else { threes(carry, number) };
+        carry.lower = masks.lower >> 63;
+        carry.newline = newline >> 63;
+        carry.horizontal = horizontal >> 63;
+        carry.other = other >> 63;
+        carry.white = white >> 63;
+        carry.joining = joining >> 63;
+        carry.swallowed = taken >> 63;
         if cases {
             bits
         } else {
-            self.leading_contractions(bits, masks.quote & joining, true)
+            self.leading_contractions(carry, bits, masks.quote & joining, true)
         }
     }
 
@@ -290,29 +314,9 @@ impl<'a> Splitter<'a> {
         false
     }
 
-    /// Every third of a run of numbers, its first included.
-    #[inline(always)]
-    fn threes(&mut self, number: u64) -> u64 {
-        let mut starts = number & !(number << 1 | self.carry.number);
-        if self.carry.number != 0 {
-            let next = 3 - self.carry.digits;
-            let all = (2u64 << next) - 1;
-            starts |= ((number & all == all) as u64) << next;
-        }
-        let mut bits = 0;
-        while starts != 0 {
-            bits |= starts;
-            starts = (starts << 3) & number & (number << 1) & (number << 2);
-        }
-        if number >> 63 != 0 {
-            self.carry.digits = bits.leading_zeros() + 1;
-        }
-        bits
-    }
-
     /// Contractions that are pieces: nothing begins inside, something does behind.
     #[inline(always)]
-    fn leading_contractions(&mut self, bits: u64, mut quotes: u64, any_case: bool) -> u64 {
+    fn leading_contractions(&self, carry: &mut Carry, bits: u64, mut quotes: u64, any_case: bool) -> u64 {
         if quotes == 0 {
             return bits;
         }
@@ -325,14 +329,14 @@ impl<'a> Splitter<'a> {
                 set |= ((end < self.text.len()) as u128) << (end - self.at);
             }
         }
-        self.overlay(bits, clear, set)
+        overlay(carry, bits, clear, set)
     }
 
     /// Contractions that end a piece of letters; one does not follow another.
     #[inline(always)]
-    fn trailing_contractions(&mut self, masks: &Masks, bits: u64) -> u64 {
+    fn trailing_contractions(&self, carry: &mut Carry, masks: &Masks, bits: u64) -> u64 {
         let letter = masks.upper | masks.lower;
-        let mut quotes = masks.quote & (letter << 1 | self.carry.letter);
+        let mut quotes = masks.quote & (letter << 1 | carry.letter);
         if quotes == 0 {
             return bits;
         }
@@ -340,24 +344,66 @@ impl<'a> Splitter<'a> {
         while quotes != 0 {
             let quote = quotes.trailing_zeros() as usize;
             quotes &= quotes - 1;
-            if self.at + quote == self.carry.contraction_end {
+            if self.at + quote == carry.contraction_end {
                 continue;
             }
             if let Some(end) = contraction(self.text, self.at + quote, true) {
                 clear |= span(quote, end - self.at);
                 set |= ((end < self.text.len()) as u128) << (end - self.at);
-                self.carry.contraction_end = end;
+                carry.contraction_end = end;
             }
         }
-        self.overlay(bits, clear, set)
+        overlay(carry, bits, clear, set)
     }
+}
 
-    #[inline(always)]
-    fn overlay(&mut self, bits: u64, clear: u128, set: u128) -> u64 {
-        self.carry.clear = (clear >> 64) as u64;
-        self.carry.set = (set >> 64) as u64;
-        (bits & !clear as u64) | set as u64
+const GPT2: u8 = 0;
+const CL100K: u8 = 1;
+const O200K: u8 = 2;
+
+/// The places of bits, counted from `base`; returns how many. Eight are written at a
+/// time, needed or not: one branch for most blocks, where a loop is mispredicted.
+#[inline(always)]
+fn put_places(bits: u64, base: u32, out: &mut [u32; 64]) -> usize {
+    let count = bits.count_ones() as usize;
+    let mut rest = bits;
+    for eight in out.chunks_exact_mut(8) {
+        for place in eight {
+            *place = base.wrapping_add(rest.trailing_zeros());
+            rest &= rest.wrapping_sub(1);
+        }
+        if rest == 0 {
+            break;
+        }
     }
+    count
+}
+
+/// Every third of a run of numbers, its first included.
+#[inline(always)]
+fn threes(carry: &mut Carry, number: u64) -> u64 {
+    let mut starts = number & !(number << 1 | carry.number);
+    if carry.number != 0 {
+        let next = 3 - carry.digits;
+        let all = (2u64 << next) - 1;
+        starts |= ((number & all == all) as u64) << next;
+    }
+    let mut bits = 0;
+    while starts != 0 {
+        bits |= starts;
+        starts = (starts << 3) & number & (number << 1) & (number << 2);
+    }
+    if number >> 63 != 0 {
+        carry.digits = bits.leading_zeros() + 1;
+    }
+    bits
+}
+
+#[inline(always)]
+fn overlay(carry: &mut Carry, bits: u64, clear: u128, set: u128) -> u64 {
+    carry.clear = (clear >> 64) as u64;
+    carry.set = (set >> 64) as u64;
+    (bits & !clear as u64) | set as u64
 }
 
 /// `from..to` as bits.

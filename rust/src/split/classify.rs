@@ -18,9 +18,11 @@ pub struct Masks {
 
 /// A way to find the masks.
 pub trait Classify {
+    /// CASES: whether `upper` and `lower` differ; else `lower` has all letters
+    ///
     /// # Safety
     /// The CPU must have what the implementation is named after.
-    unsafe fn masks(block: &[u8; 64]) -> Masks;
+    unsafe fn masks<const CASES: bool>(block: &[u8; 64]) -> Masks;
 }
 
 /// Which code runs on this CPU.
@@ -93,7 +95,7 @@ const fn bits() -> [u8; 256] {
 
 impl Classify for Portable {
     #[inline(always)]
-    unsafe fn masks(block: &[u8; 64]) -> Masks {
+    unsafe fn masks<const CASES: bool>(block: &[u8; 64]) -> Masks {
         let mut found = [0u64; 8];
         let mut space = 0u64;
         for (i, eight) in block.chunks_exact(8).enumerate() {
@@ -109,8 +111,8 @@ impl Classify for Portable {
         }
         Masks {
             high: found[HIGH],
-            upper: found[UPPER],
-            lower: found[LOWER],
+            upper: if CASES { found[UPPER] } else { 0 },
+            lower: if CASES { found[LOWER] } else { found[UPPER] | found[LOWER] },
             digit: found[DIGIT],
             white: found[WHITE],
             space,
@@ -127,7 +129,7 @@ pub struct Avx2;
 #[cfg(target_arch = "x86_64")]
 impl Classify for Avx2 {
     #[inline(always)]
-    unsafe fn masks(block: &[u8; 64]) -> Masks {
+    unsafe fn masks<const CASES: bool>(block: &[u8; 64]) -> Masks {
         use std::arch::x86_64::*;
         // SAFETY: the caller has seen that the CPU has AVX2; both loads are inside the block
         unsafe {
@@ -136,10 +138,13 @@ impl Classify for Avx2 {
                 _mm256_loadu_si256(block.as_ptr().add(32).cast()),
             ];
             macro_rules! mask {
-                ($of:expr) => {{
+                ($of:expr) => {
+                    mask!(parts, $of)
+                };
+                ($parts:expr, $of:expr) => {{
                     let of = $of;
-                    let low = _mm256_movemask_epi8(of(parts[0])) as u32 as u64;
-                    low | (_mm256_movemask_epi8(of(parts[1])) as u32 as u64) << 32
+                    let low = _mm256_movemask_epi8(of($parts[0])) as u32 as u64;
+                    low | (_mm256_movemask_epi8(of($parts[1])) as u32 as u64) << 32
                 }};
             }
             macro_rules! equal {
@@ -150,7 +155,10 @@ impl Classify for Avx2 {
             // first..=last: moved down to the lowest signed numbers, one comparison does
             macro_rules! range {
                 ($first:expr, $last:expr) => {
-                    mask!(|x| {
+                    range!(parts, $first, $last)
+                };
+                ($parts:expr, $first:expr, $last:expr) => {
+                    mask!($parts, |x| {
                         let moved =
                             _mm256_sub_epi8(x, _mm256_set1_epi8(($first as u8).wrapping_add(128) as i8));
                         _mm256_cmpgt_epi8(
@@ -161,10 +169,17 @@ impl Classify for Avx2 {
                 };
             }
             let space = equal!(b' ');
+            let (upper, lower) = if CASES {
+                (range!(b'A', b'Z'), range!(b'a', b'z'))
+            } else {
+                let small = _mm256_set1_epi8(0x20);
+                let moved = [_mm256_or_si256(parts[0], small), _mm256_or_si256(parts[1], small)];
+                (0, range!(moved, b'a', b'z'))
+            };
             Masks {
                 high: mask!(|x| x),
-                upper: range!(b'A', b'Z'),
-                lower: range!(b'a', b'z'),
+                upper,
+                lower,
                 digit: range!(b'0', b'9'),
                 white: space | range!(9, 13),
                 space,
@@ -188,12 +203,12 @@ mod tests {
                 *byte = (start + i * 37) as u8;
             }
             // SAFETY: the portable path needs nothing
-            let portable = unsafe { Portable::masks(&block) };
-            assert_eq!(portable.high.count_ones() as usize, block.iter().filter(|b| !b.is_ascii()).count());
+            let portable = unsafe { (Portable::masks::<true>(&block), Portable::masks::<false>(&block)) };
+            assert_eq!(portable.0.high.count_ones() as usize, block.iter().filter(|b| !b.is_ascii()).count());
             #[cfg(target_arch = "x86_64")]
             if has_avx2() {
                 // SAFETY: just asked
-                assert_eq!(unsafe { Avx2::masks(&block) }, portable);
+                assert_eq!(unsafe { (Avx2::masks::<true>(&block), Avx2::masks::<false>(&block)) }, portable);
             }
         }
     }
