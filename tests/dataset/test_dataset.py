@@ -209,7 +209,7 @@ class TestSelecting:
             ds.shuffle(seed=1, keep_in_memory=True, writer_batch_size=5)["n"][:] == ds.shuffle(seed=1)["n"][:]
         )
         assert ds.select([1], indices_cache_file_name="x")["n"][:] == [1]
-        with pytest.raises(TypeError, match="sort.*'revrse'"):
+        with pytest.raises(TypeError, match=r"sort.*'revrse'"):
             ds.sort("n", revrse=True)
 
     def test_flattened_rows_are_contiguous_and_the_same(self, ds):

@@ -62,7 +62,7 @@ class Held:
         return config.settings().caching if load_from_cache_file is None else load_from_cache_file
 
 
-# of `datasets`: they tune where row numbers are kept, and change no row; here that is decided from their count
+# of `datasets`: they tune where row numbers are kept, and change no row; here their count decides it
 _HOW = {
     "keep_in_memory",
     "load_from_cache_file",
