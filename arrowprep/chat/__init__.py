@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from arrowprep.chat.collate import DataCollatorWithFlattening, DataCollatorWithPadding
     from arrowprep.chat.mask import span_mask
     from arrowprep.chat.packing import Packing, pack
+    from arrowprep.chat.report import SFTReport, report_sft
     from arrowprep.chat.sft import SFTSpec, prepare_sft
     from arrowprep.chat.template import ChatTemplate, Rendered, choose_template
     from arrowprep.chat.tools import function_schema
@@ -30,6 +31,8 @@ _HOME = {
     "pack": "packing",
     "SFTSpec": "sft",
     "prepare_sft": "sft",
+    "SFTReport": "report",
+    "report_sft": "report",
     "DataCollatorWithFlattening": "collate",
     "DataCollatorWithPadding": "collate",
 }
@@ -40,11 +43,13 @@ __all__ = [
     "DataCollatorWithPadding",
     "Packing",
     "Rendered",
+    "SFTReport",
     "SFTSpec",
     "choose_template",
     "function_schema",
     "pack",
     "prepare_sft",
+    "report_sft",
     "span_mask",
 ]
 

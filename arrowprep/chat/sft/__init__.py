@@ -1,6 +1,7 @@
 """Rows of chats or texts → token ids and labels that a trainer takes, with nothing lost in silence.
 
     train = prepare_sft(ds, tokenizer, max_length=2048, packing="bfd")
+    print(report_sft(ds, tokenizer, max_length=2048, packing="bfd"))
 
 `spec` says what is computed, `examples` renders rows, `encode` makes tokens of them, `facts` refuses what
 must not reach a trainer, `pack` joins rows, `prepare` is the flow.

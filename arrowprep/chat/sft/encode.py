@@ -14,7 +14,9 @@ from arrowprep.chat.packing import Packing
 from arrowprep.chat.sft.examples import Example, Reader
 from arrowprep.chat.sft.spec import IGNORED, SFTSpec
 
-__all__ = ["EncodeRows", "Fate", "SFTTokenizer", "token_columns"]
+__all__ = ["TWO_BOS", "EncodeRows", "Fate", "SFTTokenizer", "token_columns"]
+
+TWO_BOS = "the text begins with two bos tokens: the template, or the text, already writes one"
 
 
 class SFTTokenizer(Protocol):
@@ -124,7 +126,7 @@ class EncodeRows:
             tokens = Tokens(tokens.edges, tokens.ids, _from_first_on(tokens))
         problems = np.array([example.problem for example in examples], object)
         twice = _begins_twice(tokens, self.tokenizer.bos_token_id) & (problems == None)  # noqa: E711 - by element
-        problems[twice] = "the text begins with two bos tokens: the template, or the text, already writes one"
+        problems[twice] = TWO_BOS
         return tokens, problems
 
     def _fates(self, whole: Tokens, kept: Tokens, rows: Any, problems: Any) -> Any:

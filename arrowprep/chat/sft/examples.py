@@ -102,8 +102,16 @@ class Reader:
                 refused = Example("", problem=str(error))
                 yield (refused,) * (2 if self.shape == "preference" else 1)
 
-    def chat_of(self, row: Row) -> Chat:
-        """The messages of a row of the shape "messages"."""
+    def chats_of(self, row: Row) -> list[Chat]:
+        """The conversations of a row: of a preference both."""
+        if self.shape == "messages":
+            return [self._chat_of(row)]
+        if self.shape == "completion":
+            return [[*_chat(row.get("prompt")), *_chat(row.get("completion"))]]
+        prompt = [] if row.get("prompt") is None else _chat(row.get("prompt"))
+        return [[*prompt, *_chat(row.get(side))] for side in ("chosen", "rejected")]
+
+    def _chat_of(self, row: Row) -> Chat:
         given = row.get("messages")
         return _chat(row.get("conversations") if given is None else given)
 
@@ -125,7 +133,7 @@ class Reader:
     # --- shapes ---
 
     def _messages(self, row: Row) -> tuple[Example, ...]:
-        chat = self.chat_of(row)
+        chat = self._chat_of(row)
         if self.spec.train_on == "all":
             text = self.render(chat, row)
             return (self._example(text, [(0, len(text))]),)

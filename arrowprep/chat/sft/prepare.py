@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, cast
 
@@ -15,10 +15,11 @@ from arrowprep.chat.sft.facts import FACTS, Facts
 from arrowprep.chat.sft.pack import GatherPacks, plan_table
 from arrowprep.chat.sft.spec import SFTSpec, Shape, SpansFrom, TrainOn, Truncation, shape_of
 from arrowprep.chat.sft.tokenizer import reader_of
+from arrowprep.chat.sft.traces import FindTraces
 from arrowprep.chat.template import ChatTemplate
 from arrowprep.errors import BadArgument, ChatError
 
-__all__ = ["Encoded", "RunOptions", "SFTDataset", "encode_sft", "prepare_sft"]
+__all__ = ["Encoded", "RunOptions", "SFTDataset", "encode_sft", "find_problems", "prepare_sft"]
 
 _TOKENS_A_BATCH = 1 << 20  # of packs that are gathered together
 
@@ -90,6 +91,7 @@ def prepare_sft(
     stop_strings: Sequence[str] = (),
     columns: Sequence[str] = (),
     errors: Literal["raise", "drop"] = "raise",
+    strict: bool = False,
     num_proc: int | None = None,
     batch_size: int = 1000,
     load_from_cache_file: bool | None = None,
@@ -104,19 +106,33 @@ def prepare_sft(
     columns: of the result: input_ids, labels, attention_mask, position_ids, completion_mask, assistant_masks,
         and of packs seq_lengths and cu_seqlens
     errors: "raise" at rows that cannot be rendered or told apart; "drop" leaves them out
+    strict: raise also where a message or a field of the data never reaches the text, or where a control
+        token stands in it; `report_sft` counts such rows
     num_proc, batch_size, load_from_cache_file: how it runs; no row depends on it
     others: see SFTSpec
 
     Raises ChatError, with the row, for a prompt that is no prefix, two bos tokens, what a template refuses;
     and where no row has anything to train, or none trains a stop token. Rows without anything to train are
-    left out.
+    left out; `report_sft` counts them.
     """
-    spec = SFTSpec(max_length, train_on, truncation, packing, spans, tuple(stop_strings), tuple(columns))
+    spec = SFTSpec.of(
+        max_length=max_length,
+        train_on=train_on,
+        truncation=truncation,
+        packing=packing,
+        spans=spans,
+        stop_strings=stop_strings,
+        columns=columns,
+    )
     if errors not in ("raise", "drop"):
         raise BadArgument(f'errors is "raise" or "drop", not {errors!r}')
     options = RunOptions(num_proc, batch_size, load_from_cache_file)
     encoded = encode_sft(ds, tokenizer, spec, template, options)
     encoded.facts.check(refuse=errors == "raise")
+    if strict:
+        for row, problems in find_problems(ds, tokenizer, encoded.reader, options):
+            if problems:
+                raise ChatError(f"row {row}: {'; '.join(problems)}", row=row, problems=problems)
     plan = encoded.plan()
     if plan is None:
         return cast(DatasetT, encoded.kept())
@@ -148,6 +164,24 @@ def encode_sft(
     )
     facts = Facts.of(encoded.select_columns(list(FACTS)).with_format("arrow")[:])
     return Encoded(spec, reader, encoded, facts)
+
+
+def find_problems(
+    ds: SFTDataset, tokenizer: Any, reader: Reader, options: RunOptions
+) -> Iterator[tuple[int, list[str]]]:
+    """(row, what of it never reached its text and which control tokens stand in it), for every chat."""
+    if reader.template is None:
+        return
+    found = ds.map(
+        FindTraces(reader, tuple(tokenizer.all_special_tokens)),
+        with_indices=True,
+        batch_size=options.batch_size,
+        remove_columns=ds.column_names,
+        desc="Looking for traces",
+        **options.of_map(),
+    )
+    for batch in found.with_format("arrow").iter(10_000):
+        yield from zip(batch["row"].to_pylist(), batch["problems"].to_pylist(), strict=True)
 
 
 def _holds_texts(ds: SFTDataset, shape: Shape) -> bool:

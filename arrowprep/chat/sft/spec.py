@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from arrowprep.chat.packing import Strategy
 from arrowprep.errors import BadArgument
@@ -58,6 +58,13 @@ class SFTSpec:
             raise BadArgument(f"max_length must be at least 1, not {self.max_length}")
         if self.packing and self.max_length is None:
             raise BadArgument("packing needs max_length, the length of a pack")
+
+    @classmethod
+    def of(cls, **options: Any) -> SFTSpec:
+        """From any sequences of names and texts."""
+        for name in {"stop_strings", "columns"} & options.keys():
+            options[name] = tuple(options[name])
+        return cls(**options)
 
     @property
     def wanted(self) -> tuple[str, ...]:

@@ -1,0 +1,235 @@
+"""SFTReport: what a preparation keeps of a dataset, drops and trains on, and what looks wrong."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from arrowprep.chat.packing import Packing
+from arrowprep.chat.sft.encode import TWO_BOS, Fate
+from arrowprep.chat.sft.facts import Facts
+from arrowprep.chat.sft.prepare import Encoded, RunOptions, SFTDataset, encode_sft, find_problems
+from arrowprep.chat.sft.spec import SFTSpec
+from arrowprep.chat.template import ChatTemplate
+
+__all__ = ["Finding", "SFTReport", "report_of", "report_sft"]
+
+_BAR = 40  # characters of the histogram's longest bar
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that rows have in common.
+
+    rows: the numbers of the first of them
+    """
+
+    what: str
+    count: int
+    rows: list[int]
+
+
+@dataclass(frozen=True)
+class SFTReport:
+    """Rows are those of the data, tokens what the tokenizer made of them.
+
+    rows_out: of the result: packs, where rows are packed
+    pieces: rows that are kept, where split ones count as several
+    tokens_in: of all rows; tokens_cut: of those, cut off rows that are kept; tokens_trained: with labels
+    dropped: why, with rows; refused: what was wrong with them
+    trains_stop, trains_no_stop, stop_unknown: kept rows by whether what they train ends in a stop token
+    problems: what of the conversations never reached the text, and control tokens in it
+    lengths: (from, below, rows) by tokens of whole rows
+    packing: packs, seq_length, efficiency, tokens_lost; None where rows are not packed
+    """
+
+    options: dict[str, Any]
+    shape: str
+    rows_in: int
+    rows_out: int
+    pieces: int
+    tokens_in: int
+    tokens_out: int
+    tokens_cut: int
+    tokens_trained: int
+    longest: int
+    dropped: list[Finding]
+    refused: list[Finding]
+    double_bos: int
+    trains_stop: int
+    trains_no_stop: int
+    stop_unknown: int
+    problems: list[Finding]
+    lengths: list[tuple[int, int, int]]
+    packing: dict[str, Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return asdict(self)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """All of it as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """(name, value) as a person reads them."""
+        unit = "rows" if self.packing is None else "packs"
+        yield "rows", f"{self.rows_in:,} in, {self.rows_out:,} {unit} out"
+        yield (
+            "tokens",
+            f"{self.tokens_in:,} in, {self.tokens_out:,} out, {self.tokens_cut:,} cut off kept rows",
+        )
+        yield "trained", f"{self.tokens_trained:,} tokens ({_share(self.tokens_trained, self.tokens_out)})"
+        stops = f"{self.trains_stop:,} of {self.pieces:,} rows train one"
+        yield "stop token", stops + (f", {self.stop_unknown:,} unknown" if self.stop_unknown else "")
+        yield "double bos", f"{self.double_bos:,} rows"
+        if self.packing:
+            yield (
+                "packing",
+                (
+                    f"{self.packing['packs']:,} packs of {self.packing['seq_length']:,}, "
+                    f"{self.packing['efficiency']:.1%} full, {self.packing['tokens_lost']:,} tokens lost"
+                ),
+            )
+
+    def findings(self) -> Iterator[tuple[str, Finding]]:
+        """(group, finding), the groups in order."""
+        groups = {"dropped": self.dropped, "refused": self.refused, "problems": self.problems}
+        return ((name, finding) for name, found in groups.items() for finding in found)
+
+    def __str__(self) -> str:
+        lines = [f"{name:<12} {value}" for name, value in self.facts()]
+        for group, found in self.findings():
+            lines.append(f"{group:<12} {_counted(found)}")
+        lines.append(f"tokens a row ({self.longest:,} in the longest)")
+        most = max((count for *_, count in self.lengths), default=1)
+        for start, stop, count in self.lengths:
+            bar = "█" * -(-count * _BAR // most)
+            lines.append(f"{start:>8,} to {stop - 1:<9,} {count:>9,} {bar}".rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        rows = [*self.facts()]
+        rows += [(group, _counted(found)) for group, found in self.findings()]
+        cells = "".join(f"<tr><th>{html.escape(n)}</th><td>{html.escape(v)}</td></tr>" for n, v in rows)
+        most = max((count for *_, count in self.lengths), default=1)
+        bars = "".join(
+            f"<tr><th>{start:,}–{stop - 1:,}</th>"
+            f"<td><meter max={most} value={count}></meter> {count:,}</td></tr>"
+            for start, stop, count in self.lengths
+        )
+        return f"<table>{cells}</table><table><caption>Tokens a row</caption>{bars}</table>"
+
+
+def report_sft(
+    ds: SFTDataset,
+    tokenizer: Any,
+    *,
+    template: str | ChatTemplate | None = None,
+    num_proc: int | None = None,
+    batch_size: int = 1000,
+    load_from_cache_file: bool | None = None,
+    **what: Any,
+) -> SFTReport:
+    """What `prepare_sft` with the same arguments does to the rows; both share one result in the cache.
+
+    what: as of prepare_sft: max_length, train_on, truncation, packing, spans, stop_strings, columns
+    """
+    options = RunOptions(num_proc, batch_size, load_from_cache_file)
+    encoded = encode_sft(ds, tokenizer, SFTSpec.of(**what), template, options)
+    return report_of(encoded, problems_of(ds, tokenizer, encoded, options))
+
+
+def problems_of(ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOptions) -> list[Finding]:
+    """What rows have that never reached their text, the most frequent first."""
+    rows: dict[str, list[int]] = {}
+    for row, problems in find_problems(ds, tokenizer, encoded.reader, options):
+        for problem in problems:
+            rows.setdefault(problem, []).append(row)
+    return _sorted(rows)
+
+
+def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
+    """The report on rows that are encoded."""
+    facts, plan = encoded.facts, encoded.plan()
+    trains, trains_not, unknown = facts.stop_counts
+    kept = facts.kept
+    tokens_kept = int(facts.lengths[kept].sum())
+    of_kept_rows = int(facts.tokens[np.isin(facts.rows, facts.rows[kept])].sum())
+    whole = facts.tokens[facts.tokens > 0]
+    return SFTReport(
+        options=asdict(encoded.spec),
+        shape=encoded.reader.shape,
+        rows_in=len(np.unique(facts.rows)),
+        rows_out=int(kept.sum()) if plan is None else len(plan),
+        pieces=int(kept.sum()),
+        tokens_in=int(facts.tokens.sum()),
+        tokens_out=tokens_kept if plan is None else tokens_kept - plan.tokens_lost,
+        tokens_cut=of_kept_rows - tokens_kept + (plan.tokens_lost if plan else 0),
+        tokens_trained=int(facts.trained.sum()),
+        longest=int(whole.max(initial=0)),
+        dropped=_dropped(facts),
+        refused=_refused(facts),
+        double_bos=sum(problem == TWO_BOS for problem in facts.problems.to_pylist()),
+        trains_stop=trains,
+        trains_no_stop=trains_not,
+        stop_unknown=unknown,
+        problems=problems,
+        lengths=_histogram(whole),
+        packing=_packing(plan),
+    )
+
+
+def _dropped(facts: Facts) -> list[Finding]:
+    names = [name for name in facts.names if name != Fate.KEPT]
+    found = [Finding(n, int(facts.of_fate(n).sum()), facts.first_rows(facts.of_fate(n))) for n in names]
+    return sorted(found, key=lambda finding: -finding.count)
+
+
+def _refused(facts: Facts) -> list[Finding]:
+    rows: dict[str, list[int]] = {}
+    refused = np.flatnonzero(facts.of_fate(Fate.REFUSED))
+    for row, problem in zip(facts.rows[refused], facts.problems.take(refused).to_pylist(), strict=True):
+        rows.setdefault(problem, []).append(int(row))
+    return _sorted(rows)
+
+
+def _sorted(rows: Mapping[str, list[int]]) -> list[Finding]:
+    found = [Finding(what, len(of), of[:5]) for what, of in rows.items()]
+    return sorted(found, key=lambda finding: -finding.count)
+
+
+def _histogram(lengths: Any) -> list[tuple[int, int, int]]:
+    """Rows by tokens, in steps that double."""
+    if not len(lengths):
+        return []
+    powers = np.floor(np.log2(lengths)).astype(int)
+    counts = np.bincount(powers)
+    return [(1 << p, 2 << p, int(counts[p])) for p in range(int(powers.min()), len(counts))]
+
+
+def _packing(plan: Packing | None) -> dict[str, Any] | None:
+    if plan is None:
+        return None
+    return {
+        "packs": len(plan),
+        "seq_length": plan.seq_length,
+        "efficiency": plan.efficiency,
+        "tokens_lost": plan.tokens_lost,
+    }
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else "none"
+
+
+def _counted(finding: Finding) -> str:
+    count, unit = finding.count, "row" if finding.count == 1 else "rows"
+    more = ", …" if count > len(finding.rows) else ""
+    return f"{count:,} {unit}: {finding.what} ({unit} {', '.join(map(str, finding.rows))}{more})"

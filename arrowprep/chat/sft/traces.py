@@ -1,0 +1,137 @@
+"""What of a conversation never reached its text, and what in it looks like a control token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from arrowprep.chat.messages import REASONING_FIELDS
+from arrowprep.chat.sft.examples import COLUMNS, VARIABLES, Chat, Reader, Row, rows_of
+from arrowprep.errors import ChatError
+
+__all__ = ["FindTraces", "untraced"]
+
+# fields that say what to do with a message, or what it belongs to
+_NOT_SHOWN = {"role", "type", "id", "tool_call_id", "train", "weight"}
+_FIRST_MARK = 0xF0000  # of the private-use characters beyond those that fonts use
+
+
+@dataclass(frozen=True)
+class FindTraces:
+    """What `map` is given: a table of chats → `row` and `problems`, a list of texts for each row.
+
+    control_tokens: that must not stand in what people wrote
+    """
+
+    reader: Reader
+    control_tokens: tuple[str, ...]
+
+    input_format = "arrow"
+
+    def __call__(self, table: pa.Table, numbers: Sequence[int]) -> dict[str, Any]:
+        problems = [
+            list(dict.fromkeys(self._problems(row)))
+            for row in rows_of(table, (*COLUMNS[self.reader.shape], *VARIABLES))
+        ]
+        return {"row": pa.array(numbers, pa.int64()), "problems": pa.array(problems, pa.list_(pa.string()))}
+
+    def _problems(self, row: Row) -> Iterator[str]:
+        try:
+            for chat in self.reader.chats_of(row):
+                yield from untraced(chat, lambda chat: self.reader.render(chat, row))
+                yield from self._control_tokens(chat)
+        except ChatError:
+            return  # its own row says so
+
+    def _control_tokens(self, chat: Chat) -> Iterator[str]:
+        if not self.control_tokens:
+            return
+        pattern = re.compile("|".join(map(re.escape, sorted(self.control_tokens, key=len, reverse=True))))
+        for message in chat:
+            for _, text in _texts(message):
+                for token in dict.fromkeys(pattern.findall(text)):
+                    yield f"control token {token!r} in a message of role {message.get('role')!r}"
+
+
+def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
+    """Messages and fields of a chat that left nothing in its rendering, in words.
+
+    A character that no text holds is put after each text of the data; what is not in the rendering then never
+    was. Where that changes the rest of the text, the texts themselves are looked for.
+    """
+    text = render(chat)
+    marks = _Marks(text)
+    marked = [marks.message(message, number) for number, message in enumerate(chat)]
+    try:
+        found = render(marked)
+    except ChatError:
+        found = ""
+    proves = marks.removed(found) == text
+    seen: dict[int, dict[str, bool]] = {}
+    for mark, (number, field, core) in marks.owners.items():
+        fields = seen.setdefault(number, {})
+        fields[field] = fields.get(field, False) or (mark in found if proves else core in text)
+    roles = [message.get("role") for message in chat]
+    shown = {roles[number] for number, fields in seen.items() if any(fields.values())}
+    for number, fields in seen.items():
+        role = roles[number]
+        if role not in shown:
+            yield f"role {role!r}: no message of it left a trace"
+        elif not any(fields.values()):
+            yield f"a message of role {role!r} left no trace"
+        else:
+            yield from (
+                f"field {name!r} of role {role!r} reached nothing" for name in fields if not fields[name]
+            )
+
+
+class _Marks:
+    """A private-use character after each text of messages."""
+
+    def __init__(self, text: str) -> None:
+        self._free = (char for char in map(chr, range(_FIRST_MARK, 0x10FFFE)) if char not in text)
+        self.owners: dict[str, tuple[int, str, str]] = {}  # mark -> message, field, the text before it
+
+    def message(self, message: Mapping[str, Any], number: int) -> dict[str, Any]:
+        return {
+            key: value if key in _NOT_SHOWN else self._marked(value, number, _field(key))
+            for key, value in message.items()
+        }
+
+    def _marked(self, value: Any, number: int, field: str) -> Any:
+        if isinstance(value, str):
+            core = value.rstrip()  # before the white space at the end, which templates trim
+            if not core:
+                return value
+            mark = next(self._free)
+            self.owners[mark] = (number, field, core.lstrip())
+            return core + mark + value[len(core) :]
+        if isinstance(value, dict):
+            return {k: v if k in _NOT_SHOWN else self._marked(v, number, field) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self._marked(item, number, field) for item in value]
+        return value
+
+    def removed(self, text: str) -> str:
+        return text.translate({ord(mark): None for mark in self.owners})
+
+
+def _field(key: str) -> str:
+    return "reasoning" if key in REASONING_FIELDS else key
+
+
+def _texts(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
+    """(field of the message, text) for all texts in it."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key not in _NOT_SHOWN:
+                yield from _texts(item, field or key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, field)
