@@ -11,7 +11,8 @@ from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.load.readers import READERS
 from arrowprep.dataset.load.remote import is_remote
 from arrowprep.dataset.loading import Paths, load_local
-from arrowprep.dataset.splits import DatasetDict
+from arrowprep.dataset.splits import DatasetDict, IterableDatasetDict
+from arrowprep.dataset.stream.iterable import IterableDataset
 from arrowprep.errors import BadArgument, MissingFile
 
 _OF_THE_HUB = ("name", "revision", "token", "download_config", "trust_remote_code")
@@ -24,12 +25,14 @@ def load_dataset(
     data_dir: str | os.PathLike[str] | None = None,
     data_files: Paths | Mapping[str, Paths] | None = None,
     split: str | None = None,
+    streaming: bool = False,
     **options: Any,
-) -> Dataset | DatasetDict:
+) -> Dataset | DatasetDict | IterableDataset | IterableDatasetDict:
     """`load_local` by the names of `datasets`: splits as a DatasetDict, or the one that `split` picks.
 
     path: the name of a format ("json", "csv", "parquet", "text", "arrow"), whose files data_files or
         data_dir name; or a file or folder
+    streaming: splits as streams, in an IterableDatasetDict
     options: of `load_local`
     Raises MissingFile for what is not on this machine: nothing here opens a connection by a name.
     """
@@ -40,9 +43,16 @@ def load_dataset(
     files = _files(path, data_dir, data_files)
     if str(path) in READERS and files != os.fspath(path):
         options["reader"] = str(path)
+    if streaming:
+        stream: IterableDataset | IterableDatasetDict = load_local(
+            files, split=split, streaming=True, **options
+        )
+        if split is not None or isinstance(stream, IterableDatasetDict):
+            return stream
+        return IterableDatasetDict({stream.split or "train": stream})
+    found: Dataset | DatasetDict = load_local(files, split=split, streaming=False, **options)
     if split is not None:
-        return load_local(files, split=split, **options)
-    found = load_local(files, **options)
+        return found
     return found if isinstance(found, DatasetDict) else DatasetDict({found.split or "train": found})
 
 

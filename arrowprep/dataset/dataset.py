@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
@@ -13,6 +13,7 @@ from arrowprep.dataset.skin.look import Looks
 from arrowprep.dataset.skin.make import Makes
 from arrowprep.dataset.skin.map import Maps
 from arrowprep.dataset.skin.rows import ChoosesRows
+from arrowprep.dataset.stream.iterable import IterableDataset, concatenated, interleaved, split_by_node
 from arrowprep.dataset.verbs.combine import side_by_side, stack
 from arrowprep.dataset.verbs.explain import Explanation
 from arrowprep.dataset.verbs.interleave import interleaved_rows
@@ -27,41 +28,85 @@ class Dataset(Makes, Loads, Looks, ChoosesRows, ChangesColumns, Formats, Maps, E
     {'text': 'a', 'n': 1}
     """
 
+    def to_iterable_dataset(self, num_shards: int | None = 1) -> IterableDataset:
+        """The rows as a stream, in shards of neighbouring rows that can be read at the same time."""
+        return IterableDataset.over(self, num_shards)
 
-def concatenate_datasets(dsets: Iterable[Dataset], split: str | None = None, axis: int = 0) -> Dataset:
-    """Datasets end to end (axis 0, features aligned) or side by side (axis 1); nothing is copied."""
-    dsets = list(dsets)
-    if not dsets:
-        raise BadArgument("there are no datasets to concatenate")
+
+_Kind = TypeVar("_Kind", Dataset, IterableDataset)
+
+
+def concatenate_datasets(dsets: Iterable[_Kind], split: str | None = None, axis: int = 0) -> _Kind:
+    """Datasets or streams end to end (axis 0, features aligned) or side by side (axis 1), without copies."""
+    found: list[Any] = list(dsets)
     if axis not in (0, 1):
         raise BadArgument(f"axis must be 0 (rows) or 1 (columns), not {axis!r}")
-    if odd := [type(d).__name__ for d in dsets if not isinstance(d, Dataset)]:
-        raise BadArgument(f"only datasets can be concatenated, not {odd[0]}")
+    join = concatenated if _are_streams(found, "concatenate") else _concatenated
+    return cast("_Kind", join(found, split, axis))
+
+
+def _concatenated(datasets: Sequence[Dataset], split: str | None, axis: int) -> Dataset:
+    first = datasets[0]
     join = stack if axis == 0 else side_by_side
-    view = dsets[0]._view if len(dsets) == 1 else join([d._view for d in dsets])
-    formats = {repr(d._format.identity) for d in dsets}
-    joined = Dataset._over(view, split=split or dsets[0].split, cache_dir=dsets[0]._cache_dir)
-    if len(formats) == 1 and (axis == 0 or dsets[0]._format.columns is None):
-        joined._format = dsets[0]._format
+    view = first._view if len(datasets) == 1 else join([d._view for d in datasets])
+    formats = {repr(d._format.identity) for d in datasets}
+    joined = Dataset._over(view, split=split or first.split, cache_dir=first._cache_dir)
+    if len(formats) == 1 and (axis == 0 or first._format.columns is None):
+        joined._format = first._format
     return joined
 
 
 def interleave_datasets(
-    datasets: Sequence[Dataset],
+    datasets: Sequence[_Kind],
     probabilities: Sequence[float] | None = None,
     seed: int | None = None,
     split: str | None = None,
     stopping_strategy: str = "first_exhausted",
-) -> Dataset:
-    """Rows of several datasets by turns: one after the other, or drawn with probabilities and a seed.
+) -> _Kind:
+    """Rows of several datasets, or streams, by turns: one after the other, or drawn by chance with a seed.
 
+    probabilities: of each at each turn
     stopping_strategy: "first_exhausted" ends with the first dataset; "all_exhausted" goes on,
         those that ended beginning anew, until all have ended; "all_exhausted_without_replacement"
         gives every row once
     """
-    datasets = list(datasets)
-    order = interleaved_rows([len(d) for d in datasets], probabilities, seed, stopping_strategy)
-    return concatenate_datasets(datasets, split=split).select(order)
+    found: list[Any] = list(datasets)
+    join = interleaved if _are_streams(found, "interleave") else _interleaved
+    return cast("_Kind", join(found, probabilities, seed, split, stopping_strategy))
+
+
+def _interleaved(
+    datasets: Sequence[Dataset],
+    probabilities: Sequence[float] | None,
+    seed: int | None,
+    split: str | None,
+    strategy: str,
+) -> Dataset:
+    order = interleaved_rows([len(d) for d in datasets], probabilities, seed, strategy)
+    return _concatenated(datasets, split, 0).select(order)
+
+
+def split_dataset_by_node(dataset: _Kind, rank: int, world_size: int, strategy: str = "auto") -> _Kind:
+    """The share of node `rank` of `world_size`: together they have each row once.
+
+    strategy: of streams: "shards", or "examples" (every world_size-th row, reading all), or "auto": shards
+        where there are as many for each node
+    """
+    if isinstance(dataset, IterableDataset):
+        return split_by_node(dataset, rank, world_size, strategy)
+    if strategy != "auto":
+        raise BadArgument(f"strategy {strategy!r} is for streams; a Dataset is split by rows")
+    return dataset.shard(world_size, rank, contiguous=True)
+
+
+def _are_streams(datasets: Sequence[Any], what: str) -> bool:
+    """Whether all are streams, not datasets. Raises BadArgument for others and for a mixture."""
+    if not datasets:
+        raise BadArgument(f"there are no datasets to {what}")
+    kind = IterableDataset if isinstance(datasets[0], IterableDataset) else Dataset
+    if odd := [type(d).__name__ for d in datasets if not isinstance(d, kind)]:
+        raise BadArgument(f"only datasets can be {what}d, all of one kind, not {odd[0]}")
+    return kind is IterableDataset
 
 
 def explain_cache(

@@ -83,6 +83,17 @@ class FormatSpec:
             return self.format.row(table, features)
         return self._mixed(table, features, "row")
 
+    def rows(self, table: pa.Table, features: Features) -> Iterator[Any]:
+        """The rows of a table one by one, each as `row` gives it."""
+        if not self.shows_lazily:
+            for i in range(table.num_rows):
+                yield self.row(table.slice(i, 1), features)
+            return
+        columns = {name: self.column(name, table.column(name), features) for name in table.column_names}
+        names = list(columns)
+        for values in zip(*columns.values(), strict=True):
+            yield dict(zip(names, values, strict=True))
+
     def batch(self, table: pa.Table, features: Features) -> Any:
         """A table as `ds[a:b]` returns it."""
         if self.transform is not None:

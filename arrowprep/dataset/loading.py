@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from arrowprep import config
 from arrowprep.dataset.dataset import Dataset, concatenate_datasets
@@ -15,9 +15,11 @@ from arrowprep.dataset.load.convert import convert
 from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
 from arrowprep.dataset.load.remote import localized
 from arrowprep.dataset.load.split_expressions import rows_of_expression
-from arrowprep.dataset.splits import DatasetDict
+from arrowprep.dataset.splits import DatasetDict, IterableDatasetDict
 from arrowprep.dataset.storage.backing import Files
+from arrowprep.dataset.stream.iterable import IterableDataset
 from arrowprep.dataset.view import View
+from arrowprep.errors import BadArgument
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -32,6 +34,7 @@ def load_local(
     num_proc: int | None = ...,
     cache_dir: str | os.PathLike[str] | None = ...,
     keep_in_memory: bool = ...,
+    streaming: Literal[False] = ...,
     **reader_options: Any,
 ) -> Dataset: ...
 @overload
@@ -44,8 +47,22 @@ def load_local(
     num_proc: int | None = ...,
     cache_dir: str | os.PathLike[str] | None = ...,
     keep_in_memory: bool = ...,
+    streaming: Literal[False] = ...,
     **reader_options: Any,
 ) -> Dataset | DatasetDict: ...
+@overload
+def load_local(
+    path: Paths | Mapping[str, Paths],
+    *,
+    split: str | None = ...,
+    features: Features | Mapping[str, Any] | None = ...,
+    columns: Sequence[str] | None = ...,
+    num_proc: int | None = ...,
+    cache_dir: str | os.PathLike[str] | None = ...,
+    keep_in_memory: bool = ...,
+    streaming: Literal[True],
+    **reader_options: Any,
+) -> IterableDataset | IterableDatasetDict: ...
 def load_local(
     path: Paths | Mapping[str, Paths],
     *,
@@ -55,8 +72,9 @@ def load_local(
     num_proc: int | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
     keep_in_memory: bool = False,
+    streaming: bool = False,
     **reader_options: Any,
-) -> Dataset | DatasetDict:
+) -> Dataset | DatasetDict | IterableDataset | IterableDatasetDict:
     """Files as a memory-mapped dataset: one split as a Dataset, several as a DatasetDict.
 
     path: a file, a list, a glob, a folder (splits from file and folder names), or {split: files}.
@@ -68,6 +86,8 @@ def load_local(
     num_proc: accepted for long conversions; the readers use all cores as it is
     cache_dir: where converted files and results of `map` live; ARROWPREP_CACHE by default
     keep_in_memory: hold the rows in memory instead of mapping them
+    streaming: read the files as the rows are asked for, and write nothing: an IterableDataset for a split.
+        A file is a shard; without `features` each block of it has the types of what it holds
     reader_options: of the format's reader; `reader=` names the format where the suffix does not tell it
 
     Files are converted to Arrow once; they are found again by their stat and named by
@@ -77,8 +97,21 @@ def load_local(
     path = localized(path, folder, **(reader_options.pop("storage_options", None) or {}))
     if discover.kind(path) == "hf_disk":
         assert isinstance(path, str | os.PathLike)
-        return _picked(_saved(Path(path), keep_in_memory), split)
+        saved = _saved(Path(path), keep_in_memory)
+        if streaming:
+            return _picked_stream({name: IterableDataset.over(ds) for name, ds in saved.items()}, split)
+        return _picked(saved, split)
     reader = reader_options.pop("reader", None)
+    if streaming:
+        found = discover.discover(path, reader=reader)
+        wanted = None if features is None else Features(features)
+        return _picked_stream(
+            {
+                name: IterableDataset.over_files(files, reader, columns, wanted, reader_options, split=name)
+                for name, files in found.items()
+            },
+            split,
+        )
     splits = DatasetDict()
     for name, files in discover.discover(path, reader=reader).items():
         loaded = convert(
@@ -132,3 +165,17 @@ def _picked(splits: DatasetDict, expression: str | None) -> Dataset | DatasetDic
         for name, start, stop in rows_of_expression(expression, splits.num_rows)
     ]
     return parts[0] if len(parts) == 1 else concatenate_datasets(parts, split=expression)
+
+
+def _picked_stream(
+    splits: Mapping[str, IterableDataset], name: str | None
+) -> IterableDataset | IterableDatasetDict:
+    """The one split there is, all of several, or the named one."""
+    if name is None:
+        return next(iter(splits.values())) if len(splits) == 1 else IterableDatasetDict(splits)
+    if name not in splits:
+        raise BadArgument(
+            f"a stream has the splits {', '.join(splits)}, not {name!r}; parts of one are `take` and `skip`",
+            split=name,
+        )
+    return splits[name]

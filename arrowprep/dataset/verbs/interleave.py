@@ -22,8 +22,7 @@ def interleaved_rows(
     strategy: end when the first dataset is exhausted; when all are, those that
         ended early beginning anew; or when all are, each row once
     """
-    if strategy not in STRATEGIES:
-        raise BadArgument(f"stopping_strategy {strategy!r} is none of {', '.join(STRATEGIES)}")
+    check_turns(len(lengths), probabilities, strategy)
     counts = np.asarray(lengths, dtype=np.int64)
     if not len(counts):
         raise BadArgument("there are no datasets to interleave")
@@ -46,13 +45,21 @@ def interleaved_rows(
     return rows
 
 
+def check_turns(count: int, probabilities: Sequence[float] | None, strategy: str) -> None:
+    """Raises BadArgument for turns that cannot be taken or would never end."""
+    if strategy not in STRATEGIES:
+        raise BadArgument(f"stopping_strategy {strategy!r} is none of {', '.join(STRATEGIES)}")
+    if probabilities is None:
+        return
+    if len(probabilities) != count:
+        raise BadArgument(f"{len(probabilities)} probabilities for {count} datasets")
+    if strategy != "first_exhausted" and min(probabilities) <= 0:
+        raise BadArgument("a dataset of probability 0 is never exhausted; leave it out")
+
+
 def _drawn(counts: RowArray, probabilities: Sequence[float], seed: int | None, strategy: str) -> RowArray:
     """Datasets drawn at random, up to the one whose last row ends it."""
-    if len(probabilities) != len(counts):
-        raise BadArgument(f"{len(probabilities)} probabilities for {len(counts)} datasets")
     at_first = strategy == "first_exhausted"
-    if not at_first and min(probabilities) <= 0:
-        raise BadArgument("a dataset of probability 0 is never exhausted; leave it out")
     generator = np.random.default_rng(seed)
     drawn: list[RowArray] = []
     seen = np.zeros(len(counts), dtype=np.int64)
