@@ -92,7 +92,7 @@ class ReferenceEngine:
         if getattr(pipeline.model, "dropout", None):
             cache_bytes = 0  # each piece may come out in another way each time
         self._tokens = WordCache(self._tokenize, cache_bytes)
-        self._ids = WordCache(lambda piece: self._tokenize(piece).ids, cache_bytes)
+        self._ids = WordCache(self._ids_of, cache_bytes)
 
     # ------------------------------------------------------------------ one text
 
@@ -182,6 +182,12 @@ class ReferenceEngine:
                 found.append((token.id, first - start, last - start, word, token.value))
         ids, starts, ends, words, values = tuple(zip(*found, strict=True)) or ((),) * 5
         return Tokens(ids, starts, ends, words, values, len(pieces))
+
+    def _ids_of(self, piece: str) -> tuple[int, ...]:
+        """The ids of `_tokenize` alone, in half the time."""
+        aligned = Aligned(piece, 1)
+        pieces = cut_all(self._later, [self._first.finish(aligned) if self._first else aligned])
+        return tuple(id for small in pieces for id in self.pipeline.model.ids(small.text))
 
     # ------------------------------------------------------------------ many texts
 

@@ -27,6 +27,10 @@ class Model(Component):
         """The tokens of one piece."""
         raise NotImplementedError
 
+    def ids(self, sequence: str) -> list[int]:
+        """The ids of `tokenize` alone."""
+        return [token.id for token in self.tokenize(sequence)]
+
     def token_to_id(self, token: str) -> int | None:
         raise NotImplementedError
 

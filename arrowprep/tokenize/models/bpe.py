@@ -161,6 +161,16 @@ class BPE(VocabularyModel):
         parts, lengths = self._spelled(sequence, parts)
         return _in_characters(sequence, self._tokens(*self._merged(parts, lengths)))
 
+    def ids(self, sequence: str) -> list[int]:
+        ids = self._tables.ids
+        if self.ignore_merges and sequence in ids:
+            return [ids[sequence]]
+        parts = self._decorated(sequence)
+        if not all(map(ids.__contains__, parts)):
+            parts, _ = self._spelled(sequence, parts)
+        merged, _ = self._merged(parts, [1] * len(parts))
+        return [ids[part] for part in merged]
+
     def _decorated(self, sequence: str) -> list[str]:
         """The characters, with prefix and suffix."""
         parts = list(sequence)
