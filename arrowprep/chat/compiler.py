@@ -21,10 +21,10 @@ __all__ = ["OF_DICT", "READING", "TemplateCompiler"]
 
 # what evaluating a node costs, in units of the meter; 1 for those not named
 _PRICES: dict[type[nodes.Node], int] = {
-    nodes.Call: 14,
+    nodes.Call: 24,
     nodes.Output: 2,
-    nodes.Filter: 10,
-    nodes.Test: 6,
+    nodes.Filter: 30,
+    nodes.Test: 12,
     nodes.Getattr: 4,
     nodes.Getitem: 4,
     nodes.Add: 3,

@@ -154,7 +154,7 @@ def _replace(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[s
 def _format(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     pattern = meter.text(value)
     meter.check_format(pattern, "%")
-    meter.spend(2 * len(pattern) + pattern.count("%") * sum(map(measure, [*args, *kwargs.values()])))
+    meter.spend(100 + 2 * len(pattern) + pattern.count("%") * sum(map(measure, [*args, *kwargs.values()])))
     return value
 
 
