@@ -120,6 +120,7 @@ pub fn encode<const TRACE: bool>(
     };
     if threads <= 1 || last.saturating_sub(first) < WORTH_THREADS as i64 {
         let mut worker = Worker::<TRACE>::new(tokenizer, column.data);
+        worker.expect((last.saturating_sub(first).max(0) as usize).min(column.data.len()));
         let tokens = encode_rows(&mut worker, column, 0..column.len())?;
         worker.finish();
         return Encoded::from_one(tokens);

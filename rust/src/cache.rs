@@ -74,12 +74,19 @@ pub unsafe fn key_within(text: &[u8], start: usize, len: usize) -> Key {
     }
 }
 
-/// The same where the text may end before.
-pub fn key_at_end(text: &[u8], start: usize, len: usize) -> Key {
-    let mut bytes = [0; 16];
-    bytes[..len].copy_from_slice(&text[start..start + len]);
-    // SAFETY: they are 16
-    unsafe { key_within(&bytes, 0, len) }
+/// The key of 1 to 15 bytes.
+#[inline(always)]
+pub fn key_of(bytes: &[u8]) -> Key {
+    let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+    let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) as u64;
+    let len = bytes.len();
+    let [low, high] = match len {
+        0..=3 => [bytes.iter().rev().fold(0, |word, &byte| word << 8 | byte as u64), 0],
+        4..=7 => [four(0) | four(len - 4) << (8 * (len - 4)), 0],
+        8 => [eight(0), 0],
+        _ => [eight(0), eight(len - 8) >> (8 * (16 - len))],
+    };
+    [low, high | (len as u64) << 56]
 }
 
 static MASKS: [[u64; 2]; 16] = {
@@ -326,7 +333,7 @@ mod tests {
             let mut kept = 0;
             for n in 0..50_000u32 {
                 let text = format!("{n:0>15}");
-                let short = key_at_end(text.as_bytes(), 0, 15 - n as usize % 9);
+                let short = key_of(&text.as_bytes()[..15 - n as usize % 9]);
                 let count = 1 + n % 7;
                 if cache.find(short).is_none() {
                     cache.insert(short, &tokens(n, count));
@@ -357,7 +364,7 @@ mod tests {
                 bytes[..len].copy_from_slice(&text[start..start + len]);
                 bytes[15] = len as u8;
                 let expected = u128::from_le_bytes(bytes);
-                let [low, high] = key_at_end(&text, start, len);
+                let [low, high] = key_of(&text[start..start + len]);
                 assert_eq!(low as u128 | (high as u128) << 64, expected);
                 // SAFETY: start + 16 is less than 39
                 assert_eq!(unsafe { key_within(&text, start, len) }, [low, high]);

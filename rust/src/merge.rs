@@ -3,6 +3,7 @@
 //! Source: Sennrich, Haddow and Birch (2016), section 3.2.
 
 use crate::pairs::{Pairs, NEVER};
+use crate::split::{cpu_path, CpuPath};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -38,6 +39,25 @@ pub struct Scratch {
 impl Rules {
     /// Append the tokens of `piece` to `out`; less than 4 GB.
     pub fn merge(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
+        match cpu_path() {
+            CpuPath::Portable => self.merge_by_length(piece, scratch, out),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 => unsafe { self.merge_avx2(piece, scratch, out) },
+            #[cfg(not(target_arch = "x86_64"))]
+            CpuPath::Avx2 => self.merge_by_length(piece, scratch, out),
+        }
+    }
+
+    /// The same code, where 8 ranks are compared at once.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn merge_avx2(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
+        self.merge_by_length(piece, scratch, out)
+    }
+
+    #[inline(always)]
+    fn merge_by_length(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
         match piece.len() {
             0..=SHORT => self.merge_scanning::<SHORT, { 2 * SHORT }>(piece, out),
             ..LONG => self.merge_scanning::<LONG, { 2 * LONG }>(piece, out),
@@ -94,6 +114,7 @@ impl Rules {
     }
 
     /// With a heap of (rank, place) and links between neighbours; O(n log n).
+    #[inline(never)]
     fn merge_long(&self, tokens: &mut [Token], scratch: &mut Scratch) -> usize {
         const NONE: u32 = u32::MAX;
         let n = tokens.len();

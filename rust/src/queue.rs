@@ -1,6 +1,6 @@
 //! The events of a stretch of texts on their way to tokens: pieces, added tokens, ends of texts.
 
-use crate::cache::{key_at_end, key_within, line_of, Cache, Key, LONGEST_KEY};
+use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY};
 
 pub const CAPACITY: usize = 512;
 
@@ -106,6 +106,6 @@ fn rare_piece(cache: &Cache, text: &[u8], base: usize, start: usize, len: usize)
     if len > LONGEST_KEY {
         return Event { key: [(base + start) as u64, LONG], line: u32::MAX, len: len as u32 };
     }
-    let key = key_at_end(text, start, len);
+    let key = key_of(&text[start..start + len]);
     Event { key, line: line_of(key, cache.shift()) as u32, len: len as u32 }
 }

@@ -1,5 +1,7 @@
 //! Byte strings to ids.
 
+use crate::cache::{key_of, Key, LONGEST_KEY};
+
 /// A hash of bytes: folded multiplications of 16 bytes at a time, the last ones again where they overlap.
 #[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
@@ -29,14 +31,36 @@ pub fn fold(low: u64, high: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Every token's bytes, one after the other, and a table to find them.
+/// Every token's bytes, and a table to find them.
 pub struct Vocabulary {
     bytes: Vec<u8>,
-    /// (where the token begins in `bytes`, its length, its id); in the order they were added
-    entries: Vec<(u32, u32, u32)>,
+    entries: Vec<Entry>,
     /// tag (the hash's high half) and number of the entry + 1; 0 is free
     slots: Box<[(u32, u32)]>,
     pub longest: usize,
+}
+
+/// key: of a token of up to 15 bytes, else zero. start, len: in `bytes`.
+/// whole: whether the token's text, as a piece, is this one token
+struct Entry {
+    key: Key,
+    id: u32,
+    start: u32,
+    len: u32,
+    whole: bool,
+}
+
+const NO_KEY: Key = [0, 0];
+
+/// The key and the hash of a token: of a short one they are those of the piece cache.
+#[inline(always)]
+fn key_and_hash(token: &[u8]) -> (Key, u64) {
+    if (1..=LONGEST_KEY).contains(&token.len()) {
+        let key = key_of(token);
+        (key, fold(key[0], key[1]))
+    } else {
+        (NO_KEY, hash_bytes(token))
+    }
 }
 
 impl Vocabulary {
@@ -54,12 +78,13 @@ impl Vocabulary {
     /// Add a token that is not there yet; no more than there is room for.
     pub fn add(&mut self, token: &[u8], id: u32) {
         assert!(self.entries.len() * 2 < self.slots.len());
-        let hash = hash_bytes(token);
+        let (key, hash) = key_and_hash(token);
         let mut slot = hash as usize & (self.slots.len() - 1);
         while self.slots[slot].1 != 0 {
             slot = (slot + 1) & (self.slots.len() - 1);
         }
-        self.entries.push((self.bytes.len() as u32, token.len() as u32, id));
+        let (start, len) = (self.bytes.len() as u32, token.len() as u32);
+        self.entries.push(Entry { key, id, start, len, whole: false });
         self.slots[slot] = ((hash >> 32) as u32, self.entries.len() as u32);
         self.bytes.extend_from_slice(token);
         self.longest = self.longest.max(token.len());
@@ -68,36 +93,56 @@ impl Vocabulary {
     /// Number of the entry of a token.
     #[inline]
     pub fn find(&self, token: &[u8]) -> Option<usize> {
-        let hash = hash_bytes(token);
+        match key_and_hash(token) {
+            (NO_KEY, hash) => self.probe(hash, |entry| self.token(entry) == token),
+            (key, hash) => self.probe(hash, |entry| self.entries[entry].key == key),
+        }
+    }
+
+    /// Id of the token with this key, where its text as a piece is the token itself.
+    #[inline]
+    pub fn whole_by_key(&self, key: Key) -> Option<u32> {
+        let entry = self.probe(fold(key[0], key[1]), |entry| self.entries[entry].key == key)?;
+        self.entries[entry].whole.then_some(self.entries[entry].id)
+    }
+
+    /// The same by the bytes of a longer token.
+    pub fn whole_by_bytes(&self, token: &[u8]) -> Option<u32> {
+        let entry = (token.len() <= self.longest).then(|| self.find(token))??;
+        self.entries[entry].whole.then_some(self.entries[entry].id)
+    }
+
+    #[inline(always)]
+    fn probe(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         let mut slot = hash as usize & (self.slots.len() - 1);
         loop {
             let (tag, number) = self.slots[slot];
             if number == 0 {
                 return None;
             }
-            let entry = number as usize - 1;
-            if tag == (hash >> 32) as u32 && self.token(entry) == token {
-                return Some(entry);
+            if tag == (hash >> 32) as u32 && is_it(number as usize - 1) {
+                return Some(number as usize - 1);
             }
             slot = (slot + 1) & (self.slots.len() - 1);
         }
     }
 
+    /// Note which tokens' texts, as pieces, are the tokens themselves.
+    pub fn mark_whole(&mut self, mut is_whole: impl FnMut(&[u8], u32) -> bool) {
+        let Vocabulary { bytes, entries, .. } = self;
+        for entry in entries {
+            let token = &bytes[entry.start as usize..][..entry.len as usize];
+            entry.whole = is_whole(token, entry.id);
+        }
+    }
+
     pub fn id(&self, entry: usize) -> u32 {
-        self.entries[entry].2
+        self.entries[entry].id
     }
 
     pub fn token(&self, entry: usize) -> &[u8] {
-        let (start, len, _) = self.entries[entry];
+        let Entry { start, len, .. } = self.entries[entry];
         &self.bytes[start as usize..][..len as usize]
-    }
-
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 }
 
