@@ -69,6 +69,27 @@ class TestRows:
 
         assert ds.map(edit)["l"][:] == [[1, 9], [2, 9]]
 
+    def test_reading_a_column_does_not_change_it(self):
+        ds = Dataset(pa.table({"x": pa.array([float("nan"), 1.5], pa.float32()), "l": pa.array([[1.0], None])}))
+
+        def look(row):
+            row["m"] = [row["x"], row["l"]] is None
+            return row
+
+        out = ds.map(look)
+        assert out.features["x"] == Value("float32")
+        assert pa.ipc.open_file(out.cache_files[0]["filename"]).read_all().column_names == ["m"]
+
+    def test_an_edit_that_compares_equal_is_an_edit(self):
+        def edit(batch):
+            batch["n"][0] = True
+            batch["n"][1] = False
+            return batch
+
+        ds = Dataset.from_dict({"n": [1, 0]})
+        assert ds.map(edit, batched=True)["n"][:] == [True, False]
+        assert ds.map(edit, batched=True).features["n"] == Value("bool")
+
     def test_rows_that_return_fewer_keys_keep_their_values(self, ds):
         out = ds.map(lambda row: {"text": "X"} if row["n"] == 3 else {})
         assert out["text"][:] == ["a", "bb", "ccc", "X", *TEXTS[4:]]

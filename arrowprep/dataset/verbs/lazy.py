@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
@@ -37,11 +38,19 @@ class Shown:
         """Whether nothing inside a column was edited in place since it was shown."""
         if name not in self._touched or not isinstance(self._touched[name], list):
             return name not in self._touched
-        return bool(self._touched[name] == self._decode(name, self.table.column(name)))
+        return _same(self._touched[name], self._decode(name, self.table.column(name)))
 
     @property
     def touched(self) -> list[str]:
         return list(self._touched)
+
+
+def _same(shown: list[Any], fresh: list[Any]) -> bool:
+    """Whether nothing was edited. By their bytes: nan is itself, and True is not 1."""
+    try:
+        return marshal.dumps(shown, 2) == marshal.dumps(fresh, 2)
+    except ValueError:  # dates, decimals, and whatever else was put there
+        return shown == fresh
 
 
 class LazyMapping(MutableMapping[str, Any]):
