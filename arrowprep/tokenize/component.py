@@ -184,7 +184,8 @@ def reader(family: str, base: type[C], classes: Sequence[type[C]]) -> Callable[[
     by_kind = {cls.kind: cls for cls in classes}
 
     def read(spec: Spec) -> C:
-        kind = spec.text("type")
+        # "type" is what other libraries read; "arrowprep" a class of ours that they do not have
+        kind = spec.text("arrowprep", None) or spec.text("type")
         if kind not in by_kind:
             raise UnsupportedComponent(
                 f"{spec.place} is a {family} {kind!r}, which is unsupported; there are {', '.join(by_kind)}",

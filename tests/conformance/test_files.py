@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -94,3 +95,35 @@ def test_a_vocabulary_alone_is_read_as_its_tokenizer_json() -> None:
     whole.no_padding()
     different = [t for t in texts()[:200] if alone.encode(t).ids != whole.encode(t).ids]
     report("minilm/vocab.txt", 200, different)
+
+
+MODELS = {
+    "spm_en": "spm_en/spiece.model",
+    "spm_ja": "spm_ja/spiece.model",
+    "mistral_v1": "mistral_v1/tokenizer.model",
+    "mistral_v3": "mistral_v3/tokenizer.model",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_give_ids_offsets_and_texts_of_sentencepiece(name: str) -> None:
+    _, *rows = records(name)
+    tok = load_tokenizer(FOLDER / "tokenizers" / MODELS[name]).backend_tokenizer
+    assert tok.normalizer is not None
+    tok.encode_special_tokens = True
+    different = []
+    for row in rows:
+        text = texts()[row["t"]]
+        encoding = tok.encode(text, add_special_tokens=False)
+        # recorded in bytes
+        places = list(accumulate((len(character.encode()) for character in text), initial=0))
+        right = (
+            same(row, "ids", encoding.ids)
+            and same(row, "off", [places[at] for span in encoding.offsets for at in span])
+            and digest(encoding.tokens) == row["th"]
+            and same_text(row["norm"], tok.normalizer.normalize_str(text), text)
+            and same_text(row["dec"], tok.decode(encoding.ids, skip_special_tokens=False), text)
+        )
+        if not right:
+            different.append(row["t"])
+    report(name, len(rows), different)

@@ -6,6 +6,7 @@ from arrowprep.tokenize.component import reader
 from arrowprep.tokenize.decode_stream import DecodeStream
 from arrowprep.tokenize.decoders.base import Decoder, Sequence
 from arrowprep.tokenize.decoders.bytes import ByteFallback, ByteLevel
+from arrowprep.tokenize.decoders.sentencepiece import SentencePieceDecoder
 from arrowprep.tokenize.decoders.texts import CTC, BPEDecoder, Fuse, Metaspace, Replace, Strip, WordPiece
 
 _ALL: list[type[Decoder]] = [
@@ -16,6 +17,7 @@ _ALL: list[type[Decoder]] = [
     Fuse,
     Metaspace,
     Replace,
+    SentencePieceDecoder,
     Sequence,
     Strip,
     WordPiece,
@@ -33,6 +35,7 @@ __all__ = [
     "Fuse",
     "Metaspace",
     "Replace",
+    "SentencePieceDecoder",
     "Sequence",
     "Strip",
     "WordPiece",

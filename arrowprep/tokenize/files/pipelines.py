@@ -67,6 +67,11 @@ def read(file: Path, unpack: Read, options: Mapping[str, Any]) -> tuple[Any, dic
 
         known = {key: options[key] for key in OPTIONS if key in options}
         return read_tiktoken(content, name, **known), {}
+    if name.endswith(".model"):
+        from arrowprep.tokenize.files.sentencepiece import read_sentencepiece
+
+        tokenizer, roles = read_sentencepiece(content, name)
+        return tokenizer, {**roles, "split_special_tokens": True}
     if name == "vocab.json":
         from arrowprep.tokenize.files.vocabulary_files import read_vocab_and_merges
 

@@ -5,13 +5,24 @@ from __future__ import annotations
 from arrowprep.tokenize.component import Spec, reader
 from arrowprep.tokenize.models.base import Model, Token
 from arrowprep.tokenize.models.bpe import BPE
+from arrowprep.tokenize.models.sentencepiece import SentencePieceBPE, SentencePieceUnigram
 from arrowprep.tokenize.models.unigram import Unigram
 from arrowprep.tokenize.models.wordlevel import WordLevel
 from arrowprep.tokenize.models.wordpiece import WordPiece
 
-__all__ = ["BPE", "Model", "Token", "Unigram", "WordLevel", "WordPiece", "read_model"]
+__all__ = [
+    "BPE",
+    "Model",
+    "SentencePieceBPE",
+    "SentencePieceUnigram",
+    "Token",
+    "Unigram",
+    "WordLevel",
+    "WordPiece",
+    "read_model",
+]
 
-_read = reader("model", Model, [BPE, WordPiece, WordLevel, Unigram])
+_read = reader("model", Model, [BPE, WordPiece, WordLevel, Unigram, SentencePieceBPE, SentencePieceUnigram])
 
 
 def read_model(spec: Spec) -> Model:

@@ -5,8 +5,17 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Protocol
 
 Ranks = dict[tuple[str, str], int]
+
+
+class PairRanks(Protocol):
+    """What can say the rank of a pair: `Ranks`, or anything with its `get`."""
+
+    def get(self, pair: tuple[str, str], default: int, /) -> int: ...
+
+
 Join = Callable[[str, str], str]
 
 # where the heap starts to win over a list of ranks, whose minimum is found in C
@@ -15,7 +24,7 @@ NEVER = 1 << 62
 PLACE_BITS = 40
 
 
-def merge(parts: list[str], lengths: list[int], ranks: Ranks, join: Join) -> tuple[list[str], list[int]]:
+def merge(parts: list[str], lengths: list[int], ranks: PairRanks, join: Join) -> tuple[list[str], list[int]]:
     """Join neighbours, lowest rank first and leftmost among equals, until no pair has a rank.
 
     lengths: what each part covers; added up as the parts are joined
@@ -45,7 +54,7 @@ def merge(parts: list[str], lengths: list[int], ranks: Ranks, join: Join) -> tup
 
 
 def _merge_long(
-    parts: list[str], lengths: list[int], ranks: Ranks, join: Join
+    parts: list[str], lengths: list[int], ranks: PairRanks, join: Join
 ) -> tuple[list[str], list[int]]:
     """The same with a heap of pairs; a joined part takes the place of its first."""
     n = len(parts)

@@ -15,6 +15,7 @@ from arrowprep.tokenize.normalizers.edits import (
     StripAccents,
 )
 from arrowprep.tokenize.normalizers.precompiled import Precompiled
+from arrowprep.tokenize.normalizers.sentencepiece import SentencePieceNormalizer
 from arrowprep.tokenize.normalizers.unicode_forms import NFC, NFD, NFKC, NFKD
 
 _ALL: list[type[Normalizer]] = [
@@ -29,6 +30,7 @@ _ALL: list[type[Normalizer]] = [
     Precompiled,
     Prepend,
     Replace,
+    SentencePieceNormalizer,
     Sequence,
     Strip,
     StripAccents,
@@ -49,6 +51,7 @@ __all__ = [
     "Precompiled",
     "Prepend",
     "Replace",
+    "SentencePieceNormalizer",
     "Sequence",
     "Strip",
     "StripAccents",

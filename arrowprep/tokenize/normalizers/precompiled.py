@@ -101,6 +101,7 @@ class CharacterMap:
         self._units = struct.unpack_from(f"<{size // 4}I", data, 4)
         self._texts = data[4 + size :]
         self._found: dict[str, str | None] = {}
+        self._begin: dict[str, bool] = {}
 
     def find(self, text: str) -> str | None:
         """What the shortest entry that `text` begins with is replaced by."""
@@ -120,9 +121,44 @@ class CharacterMap:
             unit = units[at]
             at ^= _offset(unit)
             if unit >> 8 & 1 and at < len(units):
-                start = units[at] & 0x7FFFFFFF
-                return self._texts[start : self._texts.find(b"\0", start)].decode("utf-8", "replace")
+                return self._text(units[at] & 0x7FFFFFFF)
         return None
+
+    def begins(self, character: str) -> bool:
+        """Whether an entry begins with this character."""
+        if character not in self._begin:
+            self._begin[character] = self._walk(_offset(self._units[0]), character.encode()) is not None
+        return self._begin[character]
+
+    def longest(self, text: str, start: int) -> tuple[int, str] | None:
+        """Where the longest entry at `start` ends, and what it is replaced by."""
+        units = self._units
+        at = _offset(units[0])
+        found = None
+        for stop in range(start, len(text)):
+            node = self._walk(at, text[stop].encode())
+            if node is None:
+                break
+            at, has_leaf = node >> 1, node & 1
+            if has_leaf and at < len(units):
+                found = stop + 1, units[at] & 0x7FFFFFFF
+        return found and (found[0], self._text(found[1]))
+
+    def _walk(self, at: int, key: bytes) -> int | None:
+        """From a node to the one that `key` leads to: twice its place, and 1 where an entry ends."""
+        units = self._units
+        has_leaf = 0
+        for byte in key:
+            at ^= byte
+            if not byte or at >= len(units) or units[at] & 0x800000FF != byte:
+                return None
+            unit = units[at]
+            at ^= _offset(unit)
+            has_leaf = unit >> 8 & 1
+        return at << 1 | has_leaf
+
+    def _text(self, start: int) -> str:
+        return self._texts[start : self._texts.find(b"\0", start)].decode("utf-8", "replace")
 
 
 def _offset(unit: int) -> int:
