@@ -19,6 +19,7 @@ from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.engine import Encoded
 from arrowprep.tokenize.models import BPE, Model
+from arrowprep.tokenize.native_decoder import can_decode, decode
 from arrowprep.tokenize.native_library import (
     Added,
     EncodedColumns,
@@ -29,8 +30,10 @@ from arrowprep.tokenize.native_library import (
     address,
     call,
     cpu,
+    foreign,
     load,
     strings,
+    validity,
 )
 from arrowprep.tokenize.normalizers import NFC, Normalizer
 from arrowprep.tokenize.pipeline import Pipeline
@@ -75,7 +78,7 @@ class Unsupported(Exception):
 class NativeEngine:
     """An Engine over a compiled pipeline.
 
-    Single texts, decoding and what the kernel leaves are worked on by the reference engine.
+    Single texts, and what the kernel leaves, are worked on by the reference engine.
     """
 
     name = "native"
@@ -96,7 +99,9 @@ class NativeEngine:
 
     def decode(self, ids: pa.ListArray, *, skip_special_tokens: bool = False) -> pa.StringArray:
         """The text of each list of ids."""
-        return self._reference.decode(ids, skip_special_tokens=skip_special_tokens)
+        if not can_decode(self.pipeline, ids):
+            return self._reference.decode(ids, skip_special_tokens=skip_special_tokens)
+        return decode(self._library, self.pipeline, ids, skip_special_tokens)
 
     def decode_row(self, ids: list[int], skip_special_tokens: bool = False) -> str:
         """The text of ids. Ids that are in no vocabulary are passed over."""
@@ -162,28 +167,19 @@ class _Rows:
         self._owner = owner
         self._result = result
         self._nulls = texts.null_count
-        self._valid = _validity(texts) if self._nulls else None
-        self._offsets = self._buffer(result.offsets, result.texts + 1)
-
-    def _buffer(self, pointer: int, count: int) -> pa.Buffer:
-        return pa.foreign_buffer(pointer, 4 * count, self._owner) if count else pa.py_buffer(b"")
+        self._shape = [validity(texts), foreign(result.offsets, 4 * (result.texts + 1), owner)]
 
     def column(self, pointer: int) -> pa.ListArray:
         tokens = self._result.tokens
-        values = pa.Array.from_buffers(pa.int32(), tokens, [None, self._buffer(pointer, tokens)])
-        buffers = [self._valid, self._offsets]
-        return pa.Array.from_buffers(
-            pa.list_(pa.int32()), self._result.texts, buffers, self._nulls, 0, children=[values]
-        )
+        buffers = [None, foreign(pointer, 4 * tokens, self._owner)]
+        values = pa.Array.from_buffers(pa.int32(), tokens, buffers)
+        type = pa.list_(pa.int32())
+        return pa.Array.from_buffers(type, self._result.texts, self._shape, self._nulls, 0, children=[values])
 
     def left(self) -> pa.Array:
         count = self._result.left_count
-        return pa.Array.from_buffers(pa.uint32(), count, [None, self._buffer(self._result.left, count)])
-
-
-def _validity(texts: pa.Array) -> pa.Buffer:
-    """The bitmap of `texts`, from bit 0."""
-    return texts.buffers()[0] if not texts.offset else pa.concat_arrays([texts.is_valid()]).buffers()[1]
+        buffers = [None, foreign(self._result.left, 4 * count, self._owner)]
+        return pa.Array.from_buffers(pa.uint32(), count, buffers)
 
 
 def _column(texts: pa.Array) -> Texts:

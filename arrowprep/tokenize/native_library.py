@@ -61,6 +61,20 @@ class EncodedColumns(Structure):
     ]
 
 
+class Rows(Structure):
+    _fields_ = [
+        ("ids", c_void_p),
+        ("size", c_size_t),
+        ("offsets", c_void_p),
+        ("wide", c_uint32),
+        ("count", c_size_t),
+    ]
+
+
+class DecodedColumn(Structure):
+    _fields_ = [("size", c_size_t), ("text", c_void_p), ("offsets", c_void_p), ("owner", c_void_p)]
+
+
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_cpu": (c_uint32, []),
     "arrowprep_model_new": (
@@ -75,6 +89,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_tokenizer_free": (None, [c_void_p]),
     "arrowprep_encode": (c_void_p, [c_void_p, POINTER(Texts), c_uint32, c_size_t, POINTER(Failure)]),
     "arrowprep_encoded_free": (None, [c_void_p]),
+    "arrowprep_decoder_new": (c_void_p, [POINTER(Strings), c_void_p, c_void_p, POINTER(Failure)]),
+    "arrowprep_decoder_free": (None, [c_void_p]),
+    "arrowprep_decode": (c_void_p, [c_void_p, POINTER(Rows), c_uint32, POINTER(Failure)]),
+    "arrowprep_decoded_free": (None, [c_void_p]),
 }
 
 
@@ -137,6 +155,18 @@ def strings(array: pa.LargeStringArray) -> Strings:
     """An array without nulls or offset, which must be kept as long as this is used."""
     _, offsets, data = array.buffers()
     return Strings(address(data), data.size if data else 0, address(offsets), len(array))
+
+
+def foreign(pointer: int, size: int, owner: Handle) -> pa.Buffer:
+    """`size` bytes of the library's, which live as long as the buffer does."""
+    return pa.foreign_buffer(pointer, size, owner) if size else pa.py_buffer(b"")
+
+
+def validity(array: pa.Array) -> pa.Buffer | None:
+    """The bitmap of `array` from bit 0 on; None where nothing is null."""
+    if not array.null_count:
+        return None
+    return array.buffers()[0] if not array.offset else pa.concat_arrays([array.is_valid()]).buffers()[1]
 
 
 def address(buffer: pa.Buffer | None) -> int | None:

@@ -68,6 +68,24 @@ typedef struct {
   void *owner;
 } arrowprep_encoded;
 
+/* A list column: `count` + 1 offsets, as above, into `size` ids. */
+typedef struct {
+  const int32_t *ids;
+  size_t size;
+  const void *offsets;
+  uint32_t wide;
+  size_t count;
+} arrowprep_rows;
+
+/* As many texts as there were rows: `size` bytes of UTF-8, and offsets into them. */
+typedef struct {
+  size_t size;
+  const uint8_t *text;
+  const int32_t *offsets;
+  void *owner;
+} arrowprep_decoded;
+
+typedef struct arrowprep_decoder arrowprep_decoder;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
@@ -97,5 +115,17 @@ void arrowprep_tokenizer_free(arrowprep_tokenizer *tokenizer);
 arrowprep_encoded *arrowprep_encode(const arrowprep_tokenizer *tokenizer, const arrowprep_texts *texts,
                                     uint32_t trace, size_t threads, arrowprep_failure *failure);
 void arrowprep_encoded_free(arrowprep_encoded *encoded);
+
+/* What each id is in text. tokens: in byte characters, else they stand for their own
+ * UTF-8; special: one byte each, not 0 for what decoding can skip. Of tokens with the
+ * same id the last counts. */
+arrowprep_decoder *arrowprep_decoder_new(const arrowprep_strings *tokens, const uint32_t *ids,
+                                         const uint8_t *special, arrowprep_failure *failure);
+void arrowprep_decoder_free(arrowprep_decoder *decoder);
+
+/* The text of each row; ids that no token has are passed over. */
+arrowprep_decoded *arrowprep_decode(const arrowprep_decoder *decoder, const arrowprep_rows *rows,
+                                    uint32_t skip_special, arrowprep_failure *failure);
+void arrowprep_decoded_free(arrowprep_decoded *decoded);
 
 #endif

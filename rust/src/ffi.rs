@@ -5,6 +5,7 @@
 
 use crate::added::{Added, Matcher};
 use crate::batch::{self, Column, Encoded, Offsets, Problem};
+use crate::decode::{Decoded, Decoder};
 use crate::merge::Rules;
 use crate::model::{self, Merges};
 use crate::split::{cpu_path, CpuPath, Grammar};
@@ -51,6 +52,26 @@ pub struct Texts {
     count: usize,
     valid: *const u8,
     valid_start: usize,
+}
+
+/// A list column of ids. wide: whether its offsets are of 64 bits
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Rows {
+    ids: *const i32,
+    size: usize,
+    offsets: *const u8,
+    wide: u32,
+    count: usize,
+}
+
+/// A string column; the pointers hold until the result is freed.
+#[repr(C)]
+pub struct DecodedColumn {
+    size: usize,
+    text: *const u8,
+    offsets: *const i32,
+    owner: Box<Decoded>,
 }
 
 /// Columns of tokens; the pointers hold until the result is freed.
@@ -279,5 +300,75 @@ pub unsafe extern "C" fn arrowprep_encoded_free(encoded: *mut EncodedColumns) {
     if !encoded.is_null() {
         // SAFETY: it came from `arrowprep_encode`, and is not used again
         drop(unsafe { Box::from_raw(encoded) });
+    }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_decoder_new(
+    tokens: *const Strings,
+    ids: *const u32,
+    special: *const u8,
+    failure: *mut Failure,
+) -> *mut Decoder {
+    guarded(failure, || {
+        // SAFETY: the header asks for these
+        let (tokens, ids, special) = unsafe {
+            let count = (*tokens).count;
+            ((*tokens).get()?, values(ids, count)?, values(special, count)?)
+        };
+        let decoder = Decoder::new(&tokens, ids, special);
+        decoder.map(Box::new).ok_or((-1, "the vocabulary is too large".into()))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_decoder_free(decoder: *mut Decoder) {
+    if !decoder.is_null() {
+        // SAFETY: it came from `arrowprep_decoder_new`, and is not used again
+        drop(unsafe { Box::from_raw(decoder) });
+    }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_decode(
+    decoder: *const Decoder,
+    rows: *const Rows,
+    skip_special: u32,
+    failure: *mut Failure,
+) -> *mut DecodedColumn {
+    guarded(failure, || {
+        // SAFETY: the header asks for these
+        let (decoder, rows) = unsafe { (&*decoder, &*rows) };
+        // SAFETY: as many ids as it says, and one offset more than rows
+        let ids = unsafe { values(rows.ids, rows.size)? };
+        let bounds: Vec<(usize, usize)> = if rows.wide != 0 {
+            // SAFETY: as above
+            let offsets: &[i64] = unsafe { values(rows.offsets.cast(), rows.count + 1)? };
+            offsets.windows(2).map(|pair| (pair[0] as usize, pair[1] as usize)).collect()
+        } else {
+            // SAFETY: as above
+            let offsets: &[i32] = unsafe { values(rows.offsets.cast(), rows.count + 1)? };
+            offsets.windows(2).map(|pair| (pair[0] as usize, pair[1] as usize)).collect()
+        };
+        let decoded = decoder.rows(ids, bounds.into_iter(), skip_special != 0);
+        let owner = Box::new(decoded.map_err(|problem| (-1, problem.to_string()))?);
+        let (size, text, offsets) = (owner.text.len(), owner.text.as_ptr(), owner.offsets.as_ptr());
+        Ok(Box::new(DecodedColumn { size, text, offsets, owner }))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_decoded_free(decoded: *mut DecodedColumn) {
+    if !decoded.is_null() {
+        // SAFETY: it came from `arrowprep_decode`, and is not used again
+        drop(unsafe { Box::from_raw(decoded) });
     }
 }

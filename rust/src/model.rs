@@ -62,7 +62,7 @@ fn rules(vocabulary: &Vocabulary, merges: Merges, bytes: [u32; 256]) -> Result<R
 /// The bytes that the characters of `token` spell; false where one spells none.
 ///
 /// Printable Latin-1 stands for itself, the rest for U+0100 and on. Source: GPT-2's encoder.
-fn spelled(token: &[u8], bytes: &mut Vec<u8>) -> bool {
+pub fn spelled(token: &[u8], bytes: &mut Vec<u8>) -> bool {
     bytes.clear();
     let Ok(text) = std::str::from_utf8(token) else { return false };
     for character in text.chars() {
