@@ -108,6 +108,10 @@ class View:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def lazy(self, rows: Rows) -> LazyTable:
+        """These logical rows, of which no column is read before it is asked for."""
+        return LazyTable(self, rows, self.column_names)
+
     def batches(self, batch_size: int, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Tables of batch_size rows, the last one shorter."""
         for start in range(0, self.num_rows, batch_size):
@@ -211,6 +215,31 @@ class View:
             sources=tuple(self.sources[i] for i in used),
             columns={name: Place(number[p.source], p.field, p.path) for name, p in self.columns.items()},
         )
+
+
+class LazyTable:
+    """Some rows of a view: a column is read when it is asked for. Has what a batch needs of a table."""
+
+    def __init__(self, view: View, rows: Rows, names: Sequence[str]) -> None:
+        self._view, self._rows = view, rows
+        self.column_names = list(names)
+        self.num_rows = len(rows)
+        self._read: dict[str, pa.ChunkedArray] = {}
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        if name not in self._read:
+            self._read[name] = self._view.read(self._rows, [name]).column(0)
+        return self._read[name]
+
+    def select(self, names: Sequence[str]) -> LazyTable:
+        """The same rows with these columns."""
+        picked = LazyTable(self._view, self._rows, names)
+        picked._read = self._read  # what one has read serves the other
+        return picked
+
+    def whole(self) -> pa.Table:
+        """All columns."""
+        return self._view.read(self._rows, self.column_names)
 
 
 class _ReadPlan:

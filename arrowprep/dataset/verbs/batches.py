@@ -16,7 +16,7 @@ from arrowprep.dataset.convert import Column, is_column, to_column, to_feature
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
-from arrowprep.dataset.verbs.lazy import LazyBatch, LazyMapping, LazyRow, Shown
+from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyRow, Shown
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
 ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
@@ -81,7 +81,7 @@ class BatchFunction:
         self._format = spec.format if wanted is None else FormatSpec(wanted)
         self._originals = {f.name: f.type for f in features.arrow_schema}
 
-    def __call__(self, table: pa.Table, first: int, rank: int | None) -> Returned:
+    def __call__(self, table: AnyTable, first: int, rank: int | None) -> Returned:
         """Apply to one batch, whose first row is the dataset's row `first`.
 
         Python's and NumPy's global random state are seeded by the map's name and
@@ -100,7 +100,7 @@ class BatchFunction:
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _rows(self, table: pa.Table, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
+    def _rows(self, table: AnyTable, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
         """errors: by row, filled where the function failed and is to go on."""
         shown = self._shown(table)
         function, keywords = self.spec.function, self.spec.fn_kwargs
@@ -129,7 +129,8 @@ class BatchFunction:
         elif self._format.shows_lazily:
             rows = ((LazyRow(shown, i),) for i in range(size))
         else:
-            rows = ((self._format.row(shown.table.slice(i, 1), self._features),) for i in range(size))
+            whole = shown.whole()
+            rows = ((self._format.row(whole.slice(i, 1), self._features),) for i in range(size))
         numbers = range(first, first + size)
         match self.spec.with_indices, self.spec.with_rank:
             case False, False:
@@ -182,7 +183,7 @@ class BatchFunction:
 
     # -- batches ---------------------------------------------------------------------------------
 
-    def _batch(self, table: pa.Table, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
+    def _batch(self, table: AnyTable, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
         """errors: by row, filled where the function failed and is to go on."""
         shown = self._shown(table)
         stop = first + table.num_rows
@@ -211,7 +212,7 @@ class BatchFunction:
         elif self._format.shows_lazily:
             yield LazyBatch(shown)
         else:
-            yield self._format.batch(shown.table, self._features)
+            yield self._format.batch(shown.whole(), self._features)
         if self.spec.with_indices:
             yield list(range(first, stop))
         if self.spec.with_rank:
@@ -236,7 +237,7 @@ class BatchFunction:
 
     # -- results ---------------------------------------------------------------------------------
 
-    def _shown(self, table: pa.Table) -> Shown:
+    def _shown(self, table: AnyTable) -> Shown:
         if self.spec.input_columns is None:
             table = table.select(self._format.covered(table.column_names))
         return Shown(table, lambda name, column: self._format.column(name, column, self._features))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from arrowprep.dataset.view import LazyTable
 from arrowprep.errors import ColumnNotFound
+
+AnyTable: TypeAlias = "pa.Table | LazyTable"
 
 
 class Shown:
@@ -17,7 +20,7 @@ class Shown:
     decode: (name, column) -> one value a row, as the dataset's format shows it
     """
 
-    def __init__(self, table: pa.Table, decode: Callable[[str, pa.ChunkedArray], Any]) -> None:
+    def __init__(self, table: AnyTable, decode: Callable[[str, pa.ChunkedArray], Any]) -> None:
         self.table = table
         self.names: list[str] = table.column_names
         self._decode = decode
@@ -25,6 +28,10 @@ class Shown:
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
+
+    def whole(self) -> pa.Table:
+        """All columns, for a format that shows them together."""
+        return self.table.whole() if isinstance(self.table, LazyTable) else self.table
 
     def column(self, name: str) -> Any:
         values = self._touched.get(name)

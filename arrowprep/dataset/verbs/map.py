@@ -32,7 +32,7 @@ from arrowprep.dataset.verbs.batches import (
     random_state_kept,
 )
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
-from arrowprep.dataset.view import View
+from arrowprep.dataset.view import LazyTable, View
 from arrowprep.dataset.widen import cast_table
 from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, WorkerDied, warn
 
@@ -142,13 +142,13 @@ class _MapWorker:
         with random_state_kept():
             for start in range(task.rows.start, task.rows.stop, task.batch_size):
                 span = Span(start, min(start + task.batch_size, task.rows.stop))
-                table = self._view.read(span)
+                table = self._view.lazy(span)
                 returned = self._apply(table, start, self._rank)
                 layouts.add(self._append(returned, table, span))
                 report(len(span))
         return layouts
 
-    def _append(self, returned: Returned, parent: pa.Table, span: Span) -> _Layout | None:
+    def _append(self, returned: Returned, parent: LazyTable, span: Span) -> _Layout | None:
         layout = None
         if returned.table is not None:
             layout = _Layout(returned.gone.union(self._spec.remove_columns), returned.whole)
@@ -167,7 +167,7 @@ class _MapWorker:
                 ) from error
         return layout
 
-    def _with_all_new(self, table: pa.Table, parent: pa.Table, layout: _Layout) -> pa.Table:
+    def _with_all_new(self, table: pa.Table, parent: LazyTable, layout: _Layout) -> pa.Table:
         """The table with each column that an earlier batch changed and this one did not."""
         if not layout.whole and not table.column_names and not self._new:
             # an entry needs a column to have rows: the smallest kept one stands in
