@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas  # noqa: F401  pyarrow loads it (0.2 s) at its first Python value; one peer has at import
 
 from benchmarks.corpus import ROWS, Corpus, make
 
@@ -57,10 +58,10 @@ def tokenize(num_proc: int) -> Callable[[Any, Corpus, Path], Result]:
 
 def rerun(peer: Any, corpus: Corpus, cache: Path) -> Result:
     """Load and tokenize, as the script did the last time: run it once before, with the same cache."""
+    tokenizer = peer.load_tokenizer(corpus.tokenizer)
 
     def script() -> Any:
-        dataset = peer.load(corpus.documents, cache)
-        return peer.tokenize(dataset, peer.load_tokenizer(corpus.tokenizer), 2)
+        return peer.tokenize(peer.load(corpus.documents, cache), tokenizer, 2)
 
     seconds, mapped = timed(script)
     return Result(seconds, [len(mapped), mapped[1000]["input_ids"]])
@@ -72,6 +73,14 @@ def rerun_map(peer: Any, corpus: Corpus, cache: Path) -> Result:
     peer.tokenize(dataset, tokenizer, 2)
     seconds, mapped = timed(lambda: peer.tokenize(dataset, tokenizer, 2))
     return Result(seconds, len(mapped))
+
+
+def warm(peer: Any, corpus: Corpus, cache: Path) -> Result:
+    """A second map in 2 processes, of another function: the workers of the first are there, if they are kept."""
+    dataset = peer.load(corpus.rows, cache)
+    dataset.map(lambda batch: {"m": batch["id"]}, batched=True, num_proc=2)
+    seconds, mapped = timed(lambda: peer.count_characters(dataset, 2))
+    return Result(seconds, [len(mapped), mapped[ROWS - 1]["n"]])
 
 
 def random_access(peer: Any, corpus: Corpus, cache: Path) -> Result:
@@ -97,6 +106,7 @@ JOBS: dict[str, Callable[[Any, Corpus, Path], Result]] = {
     "load": load,
     "cheap_1": cheap(1),
     "cheap_2": cheap(2),
+    "cheap_2_warm": warm,
     "tokenize_1": tokenize(1),
     "tokenize_2": tokenize(2),
     "rerun": rerun,
