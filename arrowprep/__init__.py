@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value
     from arrowprep.dataset.info import DatasetInfo
     from arrowprep.dataset.loading import load_from_disk, load_local
-    from arrowprep.dataset.splits import DatasetDict
+    from arrowprep.dataset.splits import DatasetDict, IterableDatasetDict
+    from arrowprep.dataset.stream.iterable import IterableDataset
     from arrowprep.progress import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
     from arrowprep.tokenize.added_tokens import AddedToken
     from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
@@ -59,7 +60,10 @@ _HOME = {
     "concatenate_datasets": "dataset.dataset",
     "interleave_datasets": "dataset.dataset",
     "explain_cache": "dataset.dataset",
+    "split_dataset_by_node": "dataset.dataset",
     "DatasetDict": "dataset.splits",
+    "IterableDatasetDict": "dataset.splits",
+    "IterableDataset": "dataset.stream.iterable",
     "Features": "dataset.features",
     "Value": "dataset.features",
     "List": "dataset.features",
@@ -87,6 +91,8 @@ __all__ = [
     "DatasetInfo",
     "Encoding",
     "Features",
+    "IterableDataset",
+    "IterableDatasetDict",
     "Json",
     "LargeList",
     "List",
@@ -113,6 +119,7 @@ __all__ = [
     "load_local",
     "load_tokenizer",
     "settings",
+    "split_dataset_by_node",
 ]
 
 

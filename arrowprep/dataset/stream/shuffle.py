@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from arrowprep.dataset.indices import Picks, RowArray, shard
-from arrowprep.dataset.storage.backing import Memory, own_copy
+from arrowprep.dataset.storage.backing import Chunks, own_copy
 from arrowprep.dataset.stream.base import Draws, OneInput, Reader, Run, State, joined, read_whole
 
 
@@ -118,4 +118,4 @@ class _Shuffling:
 
 
 def _taken(table: pa.Table, order: RowArray) -> pa.Table:
-    return Memory(table).read(Picks(order), table.column_names)
+    return Chunks(table.schema, table.to_batches()).read(Picks(order))
