@@ -24,7 +24,13 @@ if TYPE_CHECKING:
         settings,
     )
     from arrowprep.dataset.by_name import load_dataset
-    from arrowprep.dataset.dataset import Dataset, concatenate_datasets, explain_cache, interleave_datasets
+    from arrowprep.dataset.dataset import (
+        Dataset,
+        concatenate_datasets,
+        explain_cache,
+        interleave_datasets,
+        split_dataset_by_node,
+    )
     from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value
     from arrowprep.dataset.info import DatasetInfo
     from arrowprep.dataset.loading import load_from_disk, load_local
