@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from arrowprep.errors import BadTokenizerFile
+from arrowprep.errors import BadTokenizerFile, NotText
 from arrowprep.tokenize.character_classes import WHITESPACE, is_word
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models.base import Model
@@ -86,6 +86,25 @@ class AddedToken:
 
 
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def as_added_tokens(tokens: Iterable[str | AddedToken], *, special: bool) -> list[AddedToken]:
+    """Tokens as they are given to a tokenizer, each as an AddedToken; all of them special if `special`."""
+    if isinstance(tokens, (str, AddedToken)):
+        raise NotText("tokens are given as a list, not one alone", given=type(tokens).__name__)
+    return [_as_added(token, special) for token in tokens]
+
+
+def _as_added(token: str | AddedToken, special: bool) -> AddedToken:
+    if isinstance(token, str):
+        return AddedToken(token, special=special)
+    if not isinstance(token, AddedToken):
+        raise NotText(
+            f"a token is a str or an AddedToken, not {type(token).__name__}", given=type(token).__name__
+        )
+    if special and not token.special:
+        token = AddedToken(**{**token.__getstate__(), "special": True})
+    return token
 
 
 class AddedVocabulary:

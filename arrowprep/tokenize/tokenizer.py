@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import xxhash
 
-from arrowprep.errors import BadArgument, NotText
-from arrowprep.tokenize.added_tokens import AddedToken, AddedVocabulary
+from arrowprep.errors import BadArgument
+from arrowprep.tokenize.added_tokens import AddedToken, as_added_tokens
+from arrowprep.tokenize.assembly import Assembly
 from arrowprep.tokenize.columns import Columns, Texts, Wanted, encode_columns
-from arrowprep.tokenize.component import Component
-from arrowprep.tokenize.decoders import Decoder
 from arrowprep.tokenize.encoding import Encoding, pad_all
-from arrowprep.tokenize.engine import Choice, choose_engine
-from arrowprep.tokenize.models import Model
-from arrowprep.tokenize.normalizers import Normalizer
+from arrowprep.tokenize.engine import choose_engine
 from arrowprep.tokenize.padding import Padding
-from arrowprep.tokenize.pipeline import Pipeline
-from arrowprep.tokenize.pre_tokenizers import PreTokenizer
-from arrowprep.tokenize.processors import PostProcessor
 from arrowprep.tokenize.rows import Framing, encode_row, encode_rows, post_process
-from arrowprep.tokenize.tokenizer_json import TokenizerFile, dump_tokenizer, read_tokenizer
 from arrowprep.tokenize.trainers import Trainer, count_words, default_trainer, texts_of
 from arrowprep.tokenize.truncation import Truncation
 
-_KINDS: dict[str, type[Component]] = {
-    "normalizer": Normalizer,
-    "pre_tokenizer": PreTokenizer,
-    "model": Model,
-    "post_processor": PostProcessor,
-    "decoder": Decoder,
-}
 
-
-class Tokenizer:
+class Tokenizer(Assembly):
     """A pipeline from text to ids and back.
 
     normalizer, pre_tokenizer, model, post_processor, decoder: its parts, live: an
@@ -50,181 +34,12 @@ class Tokenizer:
     settings given to `encode_columns` are that call's alone.
     """
 
-    normalizer: Normalizer | None
-    pre_tokenizer: PreTokenizer | None
-    model: Model
-    post_processor: PostProcessor | None
-    decoder: Decoder | None
-
-    def __init__(self, model: Model) -> None:
-        self._parts: dict[str, Any] = dict.fromkeys(_KINDS)
-        self._added = AddedVocabulary()
-        self._truncation: Truncation | None = None
-        self._padding: Padding | None = None
-        self._current: tuple[tuple[Any, ...], Choice] | None = None
-        self._fingerprint: tuple[tuple[Any, ...], str] | None = None
-        self._cache_bytes: int | None = None
-        self.model = model
-
-    def __getattr__(self, name: str) -> Any:
-        # only reached for names that are no ordinary attribute: the parts
-        if name in _KINDS and "_parts" in self.__dict__:
-            return self._parts[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _KINDS:
-            object.__setattr__(self, name, value)
-            return
-        if not isinstance(value, _KINDS[name]) and (value is not None or name == "model"):
-            raise TypeError(f"{name} must be a {_KINDS[name].__name__}, not {type(value).__name__}")
-        self._parts = {**self._parts, name: value}
-
-    # ------------------------------------------------------------------ files
-
-    @classmethod
-    def from_str(cls, json: str) -> Tokenizer:
-        """From the text of a tokenizer.json.
-
-        Raises BadTokenizerFile, which names the place, or UnsupportedComponent.
-        """
-        return cls.from_parts(read_tokenizer(json))
-
-    @classmethod
-    def from_buffer(cls, buffer: bytes) -> Tokenizer:
-        """From its bytes."""
-        return cls.from_parts(read_tokenizer(bytes(buffer)))
-
-    @classmethod
-    def from_file(cls, path: str | Path) -> Tokenizer:
-        """From the file, or the file compressed (.gz)."""
-        return cls.from_parts(read_tokenizer(Path(path)))
-
-    @classmethod
-    def from_parts(cls, file: TokenizerFile) -> Tokenizer:
-        """Of parts that a reader of another file format made, with their added tokens."""
-        tokenizer = cls.__new__(cls)
-        Tokenizer.__init__(tokenizer, file.model)
-        for name, part in file.parts.items():
-            setattr(tokenizer, name, part)
-        tokenizer._added.load(file.added_tokens, file.model)
-        tokenizer._truncation, tokenizer._padding = file.truncation, file.padding
-        return tokenizer
-
-    def to_str(self, pretty: bool = False) -> str:
-        """The text of its tokenizer.json."""
-        return dump_tokenizer(self._as_file(), pretty)
-
-    def save(self, path: str | Path, pretty: bool = True) -> None:
-        """Write its tokenizer.json."""
-        Path(path).write_text(self.to_str(pretty), encoding="utf-8")
-
-    def _as_file(self) -> TokenizerFile:
-        parts = {name: part for name, part in self._parts.items() if name != "model"}
-        return TokenizerFile(self.model, parts, self._added.by_id(), self._truncation, self._padding)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {"json": self.to_str(), "encode_special_tokens": self.encode_special_tokens}
-        return {**state, "cache_bytes": self._cache_bytes}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(Tokenizer.from_str(state["json"]).__dict__)
-        self.encode_special_tokens = state["encode_special_tokens"]
-        self._cache_bytes = state["cache_bytes"]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tokenizer:
-        # a snapshot shares the vocabulary, which never changes: no parse of the whole file
-        twin = type(self).__new__(type(self))
-        Tokenizer.__init__(twin, self.model.snapshot())
-        for name, part in self._parts.items():
-            setattr(twin, name, part and part.snapshot())
-        twin._added = self._added.copy()
-        twin._truncation, twin._padding = self._truncation, self._padding
-        twin._cache_bytes = self._cache_bytes
-        return twin
-
-    def __copy__(self) -> Tokenizer:
-        return copy.deepcopy(self)
-
     def __repr__(self) -> str:
         choice = self._choice()
         return (
             f"Tokenizer({type(self.model).__name__}, {self.get_vocab_size():,} tokens,"
             f" {choice.engine.name} engine: {choice.why})"
         )
-
-    # ------------------------------------------------------------------ state
-
-    def _state(self) -> tuple[Any, ...]:
-        """Equal as long as nothing that matters was set."""
-        stamps = tuple(part and part.stamps() for part in self._parts.values())
-        return (stamps, self._added.stamp, self._truncation, self._padding, self._cache_bytes)
-
-    def _choice(self) -> Choice:
-        """The engine of the parts as they are now; made anew when something was set."""
-        state = self._state()
-        current = self._current
-        if current is None or current[0] != state:
-            parts = {name: part and part.snapshot() for name, part in self._parts.items()}
-            pipeline = Pipeline(
-                **parts, added=self._added.copy(), truncation=self._truncation, padding=self._padding
-            )
-            current = (state, choose_engine(pipeline, cache_bytes=self._cache_bytes))
-            self._current = current
-        return current[1]
-
-    @property
-    def engine(self) -> Choice:
-        """Which engine runs, and why it is that one."""
-        return self._choice()
-
-    @property
-    def _engine(self) -> Any:
-        return self._choice().engine
-
-    @property
-    def fingerprint(self) -> str:
-        """A name for all that decides its output; equal in every process.
-
-        Kept until something is set. Calls do not change it.
-        """
-        state = self._state()
-        kept = self._fingerprint
-        if kept is None or kept[0] != state:
-            sections = {
-                name: part and part.to_json() for name, part in self._parts.items() if name != "model"
-            }
-            content = {
-                **sections,
-                "model": [self.model.options_json(), self.model.digest],
-                "added_tokens": [token.to_json(id) for id, token in self._added.by_id()],
-                "encode_special_tokens": self.encode_special_tokens,
-                "truncation": self._truncation and self._truncation.to_json(),
-                "padding": self._padding and self._padding.to_json(),
-            }
-            text = json.dumps(content, sort_keys=True)
-            kept = (state, xxhash.xxh3_128_hexdigest(text.encode()))
-            self._fingerprint = kept
-        return kept[1]
-
-    @property
-    def cache_bytes(self) -> int | None:
-        """Limit of the word cache, 0 for none; None is the usual one. Changes no result."""
-        return self._cache_bytes
-
-    @cache_bytes.setter
-    def cache_bytes(self, limit: int | None) -> None:
-        self._cache_bytes = limit
-
-    @property
-    def encode_special_tokens(self) -> bool:
-        return self._added.encode_special_tokens
-
-    @encode_special_tokens.setter
-    def encode_special_tokens(self, value: bool) -> None:
-        if self._added.encode_special_tokens != value:
-            self._added.encode_special_tokens = value
-            self._added.touch()
 
     # ------------------------------------------------------------------ vocabulary
 
@@ -262,11 +77,11 @@ class Tokenizer:
         A word of the vocabulary keeps its id and counts as new; one given again with
         other flags counts too, and gets them.
         """
-        return self._added.add([_as_added(token, special=False) for token in _listed(tokens)], self.model)
+        return self._added.add(as_added_tokens(tokens, special=False), self.model)
 
     def add_special_tokens(self, tokens: Iterable[str | AddedToken]) -> int:
         """The same for special tokens, which decoding can skip."""
-        return self._added.add([_as_added(token, special=True) for token in _listed(tokens)], self.model)
+        return self._added.add(as_added_tokens(tokens, special=True), self.model)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """How many tokens the post-processor adds to a text, or to a pair."""
@@ -424,8 +239,6 @@ class Tokenizer:
         if kept is None:
             added = pipeline.added.copy()
             added.encode_special_tokens = encode_special_tokens
-            from dataclasses import replace
-
             kept = choose_engine(replace(pipeline, added=added), cache_bytes=self._cache_bytes).engine
             pipeline.__dict__["_other"] = kept
         return kept
@@ -457,24 +270,6 @@ def _as_pair(item: Any, words_given: bool) -> tuple[Any, Any]:
     else:
         is_pair = isinstance(item, (tuple, list)) and len(item) == 2
     return (item[0], item[1]) if is_pair else (item, None)
-
-
-def _listed(tokens: Iterable[str | AddedToken]) -> Iterable[str | AddedToken]:
-    if isinstance(tokens, (str, AddedToken)):
-        raise NotText("tokens are given as a list, not one alone", given=type(tokens).__name__)
-    return tokens
-
-
-def _as_added(token: str | AddedToken, *, special: bool) -> AddedToken:
-    if isinstance(token, str):
-        return AddedToken(token, special=special)
-    if not isinstance(token, AddedToken):
-        raise NotText(
-            f"a token is a str or an AddedToken, not {type(token).__name__}", given=type(token).__name__
-        )
-    if special and not token.special:
-        token = AddedToken(**{**token.__getstate__(), "special": True})
-    return token
 
 
 def check_id(id: int) -> int:
