@@ -78,8 +78,7 @@ class SFTReport:
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """(name, value) as a person reads them."""
-        unit = "rows" if self.packing is None else "packs"
-        yield "rows", f"{self.rows_in:,} in, {self.rows_out:,} {unit} out"
+        yield "rows", f"{self.rows_in:,} in, {self.rows_out:,}{' packs' if self.packing else ''} out"
         yield (
             "tokens",
             f"{self.tokens_in:,} in, {self.tokens_out:,} out, {self.tokens_cut:,} cut off kept rows",

@@ -158,7 +158,7 @@ class TestShown:
     def test_as_text_json_and_html_it_says_the_same(self, tokenizer: Any) -> None:
         report = report_sft(of(GOOD, [turn("<b>", "x"), *GOOD], [turn("user", "?")]), tokenizer)
         text = str(report)
-        assert "3 in, 2 rows out" in text
+        assert "3 in, 2 out" in text
         assert "1 row: nothing to train (row 2)" in text
         read = json.loads(report.to_json())
         assert read["dropped"] == [{"what": "nothing to train", "count": 1, "rows": [2]}]

@@ -37,6 +37,7 @@ class Fate:
     UNTRAINED = "nothing to train"
     TOO_LONG = "longer than max_length"
     CUT_AWAY = "everything to train was cut away"
+    IDLE_PIECE = "a piece of a split row without anything to train"
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class EncodeRows:
     def __call__(self, table: pa.Table, numbers: Sequence[int]) -> dict[str, Any]:
         sides = list(zip(*self.reader.examples(table), strict=True))
         if self.reader.shape == "preference":
-            return self._pairs(sides, np.asarray(numbers))
+            return self._sides(sides, np.asarray(numbers))
         [examples] = sides
         tokens, problems = self.tokens(examples)
         pieces = cut(tokens.lengths, self.spec)
@@ -106,6 +107,11 @@ class EncodeRows:
 
     def tokens(self, examples: Sequence[Example]) -> tuple[Tokens, Any]:
         """The tokens of examples, and (n,) the problem of each or None."""
+        tokens, _, problems = self.tokens_and_offsets(examples)
+        return tokens, problems
+
+    def tokens_and_offsets(self, examples: Sequence[Example]) -> tuple[Tokens, Any, Any]:
+        """The same, with (tokens, 2) where each token starts and stops in its text between them."""
         encoded = self.tokenizer(
             [example.text for example in examples],
             add_special_tokens=self.add_special_tokens,
@@ -115,7 +121,7 @@ class EncodeRows:
         )
         batch = pa.record_batch(encoded)
         ids, offsets = batch.column("input_ids"), batch.column("offset_mapping")
-        starts, ends = offsets_of(offsets)
+        starts, ends = _starts_and_ends(offsets)
         mask = span_mask([example.spans for example in examples], starts, ends)
         edges = np.asarray(ids.offsets, np.int64)
         tokens = Tokens(edges - edges[0], _flat(ids), _flat(mask).astype(bool))
@@ -127,7 +133,7 @@ class EncodeRows:
         problems = np.array([example.problem for example in examples], object)
         twice = _begins_twice(tokens, self.tokenizer.bos_token_id) & (problems == None)  # noqa: E711 - by element
         problems[twice] = TWO_BOS
-        return tokens, problems
+        return tokens, _pairs(offsets), problems
 
     def _fates(self, whole: Tokens, kept: Tokens, rows: Any, problems: Any) -> Any:
         """(pieces,) the first thing that is wrong with each."""
@@ -139,11 +145,11 @@ class EncodeRows:
             (whole.lengths[rows] == 0, Fate.EMPTY),
             (whole.trained_of_rows[rows] == 0, Fate.UNTRAINED),
             (whole.lengths[rows] > limit if dropped else np.zeros(len(rows), bool), Fate.TOO_LONG),
-            (kept.trained_of_rows == 0, Fate.CUT_AWAY),
+            (kept.trained_of_rows == 0, Fate.IDLE_PIECE if self.spec.cut == "split" else Fate.CUT_AWAY),
         ]
         return np.select([c for c, _ in conditions], [fate for _, fate in conditions], Fate.KEPT)
 
-    def _pairs(self, sides: list[tuple[Example, ...]], numbers: Any) -> dict[str, Any]:
+    def _sides(self, sides: list[tuple[Example, ...]], numbers: Any) -> dict[str, Any]:
         """A row of a preference is kept if both sides are."""
         columns: dict[str, Any] = {}
         both: list[tuple[Tokens, Tokens, Any, Any]] = []
@@ -210,13 +216,16 @@ def token_columns(wanted: Sequence[str], edges: Any, ids: Any, trained: Any) -> 
     return {name: pa.ListArray.from_arrays(offsets, pa.array(makers[name]())) for name in wanted}
 
 
-def offsets_of(spans: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _starts_and_ends(offsets: pa.Array) -> tuple[pa.Array, pa.Array]:
     """(n,) lists of starts and of ends, from lists of (start, end)."""
-    edges = np.asarray(spans.offsets)
-    pairs = spans.values.slice(edges[0], edges[-1] - edges[0]).flatten().to_numpy().reshape(-1, 2)
-    offsets = pa.array(edges - edges[0])
-    starts, ends = (pa.array(np.ascontiguousarray(pairs[:, side])) for side in (0, 1))
-    return pa.ListArray.from_arrays(offsets, starts), pa.ListArray.from_arrays(offsets, ends)
+    edges, pairs = np.asarray(offsets.offsets), _pairs(offsets)
+    columns = (pa.array(np.ascontiguousarray(pairs[:, side])) for side in (0, 1))
+    starts, ends = (pa.ListArray.from_arrays(pa.array(edges - edges[0]), column) for column in columns)
+    return starts, ends
+
+
+def _pairs(offsets: pa.Array) -> Any:
+    return offsets.flatten().flatten().to_numpy().reshape(-1, 2)
 
 
 def _flat(lists: pa.Array) -> Any:

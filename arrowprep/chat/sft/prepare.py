@@ -19,7 +19,7 @@ from arrowprep.chat.sft.traces import FindTraces
 from arrowprep.chat.template import ChatTemplate
 from arrowprep.errors import BadArgument, ChatError
 
-__all__ = ["Encoded", "RunOptions", "SFTDataset", "encode_sft", "find_problems", "prepare_sft"]
+__all__ = ["Encoded", "RunOptions", "SFTDataset", "encode_sft", "encoder_of", "find_problems", "prepare_sft"]
 
 _TOKENS_A_BATCH = 1 << 20  # of packs that are gathered together
 
@@ -59,10 +59,19 @@ class RunOptions:
 class Encoded:
     """All rows as tokens: those that were dropped are there too, without tokens, with what became of them."""
 
-    spec: SFTSpec
-    reader: Reader
+    function: EncodeRows
     dataset: Any
     facts: Facts
+
+    @property
+    def spec(self) -> SFTSpec:
+        """What was computed."""
+        return self.function.spec
+
+    @property
+    def reader(self) -> Reader:
+        """How rows were read."""
+        return self.function.reader
 
     def plan(self) -> Packing | None:
         """How the kept rows are packed; None where they are not."""
@@ -148,14 +157,9 @@ def encode_sft(
 ) -> Encoded:
     """Every row as tokens and facts, by one cached map."""
     options = options or RunOptions()
-    shape = shape_of(ds.column_names)
-    if shape == "preference" and (spec.packing or spec.truncation == "split" or spec.columns):
-        raise BadArgument("the two sides of a preference are not packed, split, or given other columns")
-    if not len(ds):
-        raise ChatError("the dataset has no rows")
-    reader = reader_of(tokenizer, spec, shape, is_chat=not _holds_texts(ds, shape), template=template)
+    function = encoder_of(ds, tokenizer, spec, template)
     encoded = ds.map(
-        EncodeRows(spec, reader, tokenizer, add_special_tokens=reader.template is None),
+        function,
         with_indices=True,
         batch_size=options.batch_size,
         remove_columns=ds.column_names,
@@ -163,7 +167,20 @@ def encode_sft(
         **options.of_map(),
     )
     facts = Facts.of(encoded.select_columns(list(FACTS)).with_format("arrow")[:])
-    return Encoded(spec, reader, encoded, facts)
+    return Encoded(function, encoded, facts)
+
+
+def encoder_of(
+    ds: SFTDataset, tokenizer: Any, spec: SFTSpec, template: str | ChatTemplate | None = None
+) -> EncodeRows:
+    """The function that makes tokens of this dataset's rows."""
+    shape = shape_of(ds.column_names)
+    if shape == "preference" and (spec.packing or spec.truncation == "split" or spec.columns):
+        raise BadArgument("the two sides of a preference are not packed, split, or given other columns")
+    if not len(ds):
+        raise ChatError("the dataset has no rows")
+    reader = reader_of(tokenizer, spec, shape, is_chat=not _holds_texts(ds, shape), template=template)
+    return EncodeRows(spec, reader, tokenizer, add_special_tokens=reader.template is None)
 
 
 def find_problems(
