@@ -54,6 +54,19 @@ def load_local(
 def load_local(
     path: Paths | Mapping[str, Paths],
     *,
+    split: str,
+    features: Features | Mapping[str, Any] | None = ...,
+    columns: Sequence[str] | None = ...,
+    num_proc: int | None = ...,
+    cache_dir: str | os.PathLike[str] | None = ...,
+    keep_in_memory: bool = ...,
+    streaming: Literal[True],
+    **reader_options: Any,
+) -> IterableDataset: ...
+@overload
+def load_local(
+    path: Paths | Mapping[str, Paths],
+    *,
     split: str | None = ...,
     features: Features | Mapping[str, Any] | None = ...,
     columns: Sequence[str] | None = ...,

@@ -12,9 +12,11 @@ from arrowprep import (
     Dataset,
     DatasetDict,
     Encoding,
+    IterableDataset,
     PreTrainedTokenizer,
     Settings,
     Tokenizer,
+    concatenate_datasets,
     load_local,
     load_tokenizer,
 )
@@ -23,6 +25,7 @@ from arrowprep import (
 def loading(path: Path) -> None:
     assert_type(load_local(path, split="train"), Dataset)
     assert_type(load_local(path), Dataset | DatasetDict)
+    assert_type(load_local(path, split="train", streaming=True), IterableDataset)
 
 
 def datasets(dataset: Dataset, splits: DatasetDict) -> None:
@@ -32,6 +35,15 @@ def datasets(dataset: Dataset, splits: DatasetDict) -> None:
     assert_type(dataset.map(lambda row: row), Dataset)
     assert_type(dataset.train_test_split(0.1), DatasetDict)
     assert_type(splits["train"], Dataset)
+
+
+def streams(dataset: Dataset) -> None:
+    stream = dataset.to_iterable_dataset(4)
+    assert_type(stream, IterableDataset)
+    assert_type(stream.map(lambda row: row).shuffle(seed=1).take(3), IterableDataset)
+    assert_type(concatenate_datasets([stream, stream]), IterableDataset)
+    assert_type(concatenate_datasets([dataset, dataset]), Dataset)
+    assert_type(stream.column_names, list[str] | None)
 
 
 def tokenizers(path: str) -> None:
