@@ -43,13 +43,16 @@ def render(
     conversation: Any,
     *,
     chat_template: str | None,
-    spans: bool,
+    spans: str | None,
+    stop_strings: Sequence[str],
     variables: Mapping[str, Any],
     **options: Any,
 ) -> RenderedChats:
-    """Render one conversation or many; `spans` says that the assistant's spans are needed.
+    """Render one conversation or many.
 
-    Raises ChatError, and MaskUnavailable when the template marks no spans.
+    spans: where the assistant's spans are known from, as in `ChatTemplate.render_with_spans`; None finds none
+
+    Raises ChatError, and MaskUnavailable when the spans cannot be known.
     """
     from arrowprep.chat.messages import conversations_of
     from arrowprep.chat.template import ChatTemplate
@@ -57,19 +60,18 @@ def render(
     if variables.get("sanitize_control_tokens"):  # ignoring it would let texts write control tokens
         raise ChatError("sanitize_control_tokens is not supported; check the texts before rendering them")
     source = pick_template(tokenizer, chat_template, options.get("tools"))
-    template = ChatTemplate(source, clock=tokenizer.clock)
-    if spans:
-        template.require_generation()
-        if options.get("continue_final_message"):
-            raise BadArgument(
-                "an assistant mask needs whole messages: leave out continue_final_message or the mask"
-            )
+    template = ChatTemplate(source, special_tokens=tokenizer.special_tokens_map, clock=tokenizer.clock)
     conversations, batched = conversations_of(_listed(conversation))
-    values = {**tokenizer.special_tokens_map, **variables}
-    rendered = [template.render(chat, **options, **values) for chat in conversations]
-    return RenderedChats(
-        [one.text for one in rendered], [one.spans for one in rendered] if spans else [], batched
-    )
+    if spans is None:
+        texts = [template.render(chat, **options, **variables).text for chat in conversations]
+        return RenderedChats(texts, [], batched)
+    if options.pop("continue_final_message"):
+        raise BadArgument(
+            "an assistant mask needs whole messages: leave out continue_final_message or the mask"
+        )
+    options |= {"spans": spans, "stop_strings": stop_strings, **variables}
+    rendered = [template.render_with_spans(chat, **options) for chat in conversations]
+    return RenderedChats([one.text for one in rendered], [one.spans for one in rendered], batched)
 
 
 def encode(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize import chat_calls, decoding
@@ -335,6 +335,9 @@ class PreTrainedTokenizer(Vocabulary):
         return_dict: bool | None = None,
         return_assistant_tokens_mask: bool = False,
         tokenizer_kwargs: Mapping[str, Any] | None = None,
+        *,
+        spans: Literal["generation", "infer", "auto"] = "generation",
+        stop_strings: Sequence[str] = (),
         **variables: Any,
     ) -> Any:
         """Render one conversation, or a batch of them, and encode it.
@@ -343,12 +346,15 @@ class PreTrainedTokenizer(Vocabulary):
         tokenize: False gives the text (of a batch: a list of texts)
         return_dict: False, the default, gives ids; True a `BatchEncoding`
         return_assistant_tokens_mask: gives a `BatchEncoding` with `assistant_masks`, 1 for every
-            token of what the template marks as the assistant's
+            token of what is the assistant's
+        spans: where that is known from: the template's "generation" tags; "infer", which compares
+            renderings and refuses what it cannot prove; "auto", tags where there are any
+        stop_strings: for "infer", texts that end a turn and do not look like control tokens
         variables: what else the template reads; they win over the special tokens
 
         No special tokens are added: the template writes those it wants. Raises
         ChatError when there is no template, and MaskUnavailable, never a mask of
-        zeros, when the template does not say what the assistant wrote.
+        zeros, when what the assistant wrote cannot be known.
         """
         chats = chat_calls.render(
             self,
@@ -358,7 +364,8 @@ class PreTrainedTokenizer(Vocabulary):
             documents=documents,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=continue_final_message,
-            spans=tokenize and return_assistant_tokens_mask,
+            spans=spans if tokenize and return_assistant_tokens_mask else None,
+            stop_strings=stop_strings,
             variables=variables,
         )
         if not tokenize:

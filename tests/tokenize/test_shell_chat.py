@@ -202,6 +202,40 @@ class TestMask:
             )
         assert isinstance(caught.value, ValueError)
 
+    def test_without_the_tag_it_is_inferred_where_that_is_asked_for(self, tok: PreTrainedTokenizer) -> None:
+        marked = tok.apply_chat_template([CHAT, OTHER], return_assistant_tokens_mask=True)
+        tok.chat_template = TEMPLATE.replace("{% generation %}", "").replace("{% endgeneration %}", "")
+        for spans in ("infer", "auto"):
+            options = {"return_assistant_tokens_mask": True, "spans": spans}
+            assert dict(tok.apply_chat_template([CHAT, OTHER], **options)) == dict(marked)
+            assert tok.apply_chat_template(CHAT, **options)["assistant_masks"] == marked["assistant_masks"][0]
+        with pytest.raises(MaskUnavailable, match=r'\{% generation %\}.*spans="infer"'):
+            tok.apply_chat_template(CHAT, return_assistant_tokens_mask=True)
+
+    @pytest.mark.parametrize("side", ["left", "right"])
+    def test_inferred_masks_are_cut_and_padded_as_others(self, tok: PreTrainedTokenizer, side: str) -> None:
+        tok.truncation_side = tok.padding_side = side
+        options = {"padding": True, "truncation": True, "return_assistant_tokens_mask": True}
+        for length in range(1, 40, 3):
+            options["max_length"] = length
+            marked = tok.apply_chat_template([CHAT, OTHER], **options)
+            assert dict(tok.apply_chat_template([CHAT, OTHER], spans="infer", **options)) == dict(marked)
+
+    def test_turns_end_in_special_tokens_of_any_look_or_in_named_strings(
+        self, tok: PreTrainedTokenizer
+    ) -> None:
+        source = "{% for m in messages %}{{ m.role }}:\n{{ m.content }}{{ end }}{% endfor %}"
+        source += "{% if add_generation_prompt %}assistant:\n{% endif %}"
+        options = {"return_assistant_tokens_mask": True, "spans": "infer"}
+        tok.chat_template = source.replace("end", "eos_token", 1)
+        tok.eos_token = "</s>"  # as it looks, a closing tag of the text
+        assert tok.decode(masked(tok.apply_chat_template(CHAT, **options))) == "hello world</s>"
+        tok.chat_template = source
+        with pytest.raises(MaskUnavailable, match="name the string that ends a turn"):
+            tok.apply_chat_template(CHAT, end="###", **options)
+        encoded = tok.apply_chat_template(CHAT, end="###", stop_strings=["###"], **options)
+        assert tok.decode(masked(encoded)) == "hello world###"
+
     def test_a_message_that_is_not_over_has_no_mask(self, tok: PreTrainedTokenizer) -> None:
         with pytest.raises(BadArgument, match="continue_final_message"):
             tok.apply_chat_template(CHAT, continue_final_message=True, return_assistant_tokens_mask=True)
