@@ -16,6 +16,7 @@ from arrowprep.dataset.convert import Column, is_column, to_column, to_feature
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
+from arrowprep.dataset.verbs.coroutines import Loop, is_async
 from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyRow, Shown
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
@@ -51,7 +52,8 @@ class MapSpec:
     def rows_a_call(self, num_rows: int) -> int:
         """How many rows are read and shown together."""
         if not self.batched:
-            return max(1, min(ROWS_AT_ONCE, num_rows // PIECES))
+            pieces = 1 if is_async(self.function) else PIECES  # rows that wait together cost one wait
+            return max(1, min(ROWS_AT_ONCE, num_rows // pieces))
         return self.batch_size if self.batch_size and self.batch_size > 0 else max(num_rows, 1)
 
 
@@ -79,6 +81,7 @@ class BatchFunction:
         self._seed = seed
         wanted = getattr(spec.function, "input_format", None)
         self._format = spec.format if wanted is None else FormatSpec(wanted)
+        self._loop = Loop() if is_async(spec.function) else None
         self._originals = {f.name: f.type for f in features.arrow_schema}
 
     def __call__(self, table: AnyTable, first: int, rank: int | None) -> Returned:
@@ -113,12 +116,27 @@ class BatchFunction:
                     raise self._failed(error, Span(number, number + 1)) from error
                 errors[number] = f"{type(error).__name__}: {error}"
                 results.append({})
+        if self._loop is not None:
+            results = self._awaited(self._loop, results, first, errors)
         if all(r is None for r in results):
             return Returned(None)
         self._refuse_mixed(results, first)
         if not isinstance(results[0], Mapping):
             return self._whole_tables(results, first)
         return self._merged(results, shown, first)
+
+    def _awaited(self, loop: Loop, results: list[Any], first: int, errors: dict[int, str]) -> list[Any]:
+        """What the rows' coroutines gave; {} for one that failed where the map goes on."""
+        going_on = self.spec.on_error != "raise"
+        waiting = [number for number in range(len(results)) if first + number not in errors]
+        outcomes = loop.outcomes([results[number] for number in waiting], stop_at_error=not going_on)
+        for number, outcome in zip(waiting, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                if not going_on:
+                    raise self._failed(outcome, Span(first + number, first + number + 1)) from outcome
+                errors[first + number], outcome = f"{type(outcome).__name__}: {outcome}", {}
+            results[number] = outcome
+        return results
 
     def _row_arguments(self, shown: Shown, first: int, rank: int | None) -> Iterator[tuple[Any, ...]]:
         """The arguments of the call for each row: the row or its columns, its number, the rank."""
@@ -190,6 +208,10 @@ class BatchFunction:
         arguments = self._batch_arguments(shown, first, stop, rank)
         try:
             result = self.spec.function(*arguments, **self.spec.fn_kwargs)
+            if self._loop is not None:
+                [result] = self._loop.outcomes([result], stop_at_error=True)
+                if isinstance(result, Exception):
+                    raise result
         except Exception as error:
             if self.spec.on_error == "raise":
                 raise self._failed(error, Span(first, stop)) from error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from inspect import isawaitable
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,15 @@ class Keep:
     def input_format(self) -> str | None:
         return getattr(self.function, "input_format", None)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         kept = self.function(*args, **kwargs)
-        if self.batched:
-            return {KEEP: _mask(kept)}
-        return {KEEP: bool(kept)}
+        return self._later(kept) if isawaitable(kept) else self._returned(kept)
+
+    async def _later(self, kept: Awaitable[Any]) -> dict[str, Any]:
+        return self._returned(await kept)
+
+    def _returned(self, kept: Any) -> dict[str, Any]:
+        return {KEEP: _mask(kept) if self.batched else bool(kept)}
 
 
 def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
