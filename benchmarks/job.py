@@ -76,7 +76,7 @@ def rerun_map(peer: Any, corpus: Corpus, cache: Path) -> Result:
 
 
 def warm(peer: Any, corpus: Corpus, cache: Path) -> Result:
-    """A second map in 2 processes, of another function: the workers of the first are there, if they are kept."""
+    """Another map in 2 processes: the workers of the first are there, where they are kept."""
     dataset = peer.load(corpus.rows, cache)
     dataset.map(lambda batch: {"m": batch["id"]}, batched=True, num_proc=2)
     seconds, mapped = timed(lambda: peer.count_characters(dataset, 2))
