@@ -120,3 +120,27 @@ class TestTexts:
         assert list(prepare_sft(Dataset.from_dict(columns), ours, **options)) == of_trl(
             columns, theirs, **options
         )
+
+
+class TestPreferences:
+    def test_of_chats_and_of_texts(self, chats: Any, ours: Any, theirs: Any) -> None:
+        several = [chat for chat in chats if chat[1]["content"] != chats[0][1]["content"]]
+        of_chats = {
+            "prompt": [chat[:1] for chat in several],
+            "chosen": [chat[1:2] for chat in several],
+            "rejected": [chats[0][1:2]] * len(several),
+        }
+        of_texts = {
+            name: [messages[0]["content"] for messages in column] for name, column in of_chats.items()
+        }
+        for columns in (of_chats, of_texts):
+            arguments = SimpleNamespace(dataset_num_proc=None, max_length=None, truncation_mode="keep_start")
+            trainer = SimpleNamespace(_tokenizer=theirs)
+            rows = peer_datasets.Dataset.from_dict(columns)
+            expected = trl.DPOTrainer._prepare_dataset(trainer, rows, theirs, arguments, "train")
+            prepared = prepare_sft(Dataset.from_dict(columns), ours, max_length=None)
+            for row, wanted in zip(prepared, expected, strict=True):
+                for side in ("chosen", "rejected"):
+                    prompt, completion = wanted["prompt_ids"], wanted[f"{side}_ids"]
+                    assert row[f"{side}_input_ids"] == prompt + completion
+                    assert row[f"{side}_completion_mask"] == [0] * len(prompt) + [1] * len(completion)
