@@ -27,10 +27,20 @@ class _Applied:
     """Makes rows of blocks of the input.
 
     size: rows of a block; None where any number will do, and as many are read as are asked for
+    thins: few rows may be made of many; so that the last ones of a block do not cost a call each, no
+        fewer are read than were asked for before
     """
 
-    def __init__(self, input: Reader, step: _Step, size: int | None = None, drop_last: bool = False) -> None:
+    def __init__(
+        self,
+        input: Reader,
+        step: _Step,
+        size: int | None = None,
+        drop_last: bool = False,
+        thins: bool = False,
+    ) -> None:
         self._input, self._step, self._size, self._drop_last = input, step, size, drop_last
+        self._thins = thins
         self._row = 0  # of the input, the next one
         self._made: pa.Table | None = None
         self._given = 0  # rows of what was made
@@ -39,7 +49,7 @@ class _Applied:
 
     def read(self, n: int) -> pa.Table | None:
         while self._made is None or self._given == self._made.num_rows:
-            if not self._make(self._size or n):
+            if not self._make(self._size or (max(n, self._asked) if self._thins else n)):
                 return None
         found = self._made.slice(self._given, n)
         self._given += found.num_rows
@@ -60,12 +70,12 @@ class _Applied:
 
     def state(self) -> State:
         if self._made is None or self._given == self._made.num_rows:
-            return {**self._place(), "asked": 0, "given": 0}
+            return {**self._place(), "asked": self._asked, "given": 0}
         return {**self._before, "asked": self._asked, "given": self._given}
 
     def load(self, state: State) -> None:
         self._input.load(state["input"])
-        self._row, self._made = state["row"], None
+        self._row, self._made, self._asked = state["row"], None, state["asked"]
         if state["given"]:
             self._make(state["asked"])
             self._given = state["given"]
@@ -101,7 +111,8 @@ class Filtered(OneInput):
     def open(self, run: Run, shards: Sequence[int]) -> Reader:
         spec = replace(self.spec, function=Keep(self.spec.function, self.spec.batched))
         step = _Filter(spec, self.input.features, run.key)
-        return _Applied(self.input.open(run.within("filter"), shards), step, _rows_a_call(spec))
+        input = self.input.open(run.within("filter"), shards)
+        return _Applied(input, step, _rows_a_call(spec), thins=True)
 
 
 def _rows_a_call(spec: MapSpec) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from inspect import isawaitable
+from inspect import iscoroutine
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class Keep:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         kept = self.function(*args, **kwargs)
-        return self._later(kept) if isawaitable(kept) else self._returned(kept)
+        return self._later(kept) if iscoroutine(kept) else self._returned(kept)
 
     async def _later(self, kept: Awaitable[Any]) -> dict[str, Any]:
         return self._returned(await kept)
