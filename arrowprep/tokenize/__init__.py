@@ -8,8 +8,11 @@ from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
 from arrowprep.tokenize.batch_encoding import BatchEncoding, CharSpan, TokenSpan
 from arrowprep.tokenize.columns import Columns
 from arrowprep.tokenize.encoding import Encoding
+from arrowprep.tokenize.models.base import Token
+from arrowprep.tokenize.normalized_string import NormalizedString
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.patterns import Regex
+from arrowprep.tokenize.pre_tokenized_string import PreTokenizedString
 from arrowprep.tokenize.shell import PreTrainedTokenizer, PreTrainedTokenizerFast, TokenizersBackend
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.truncation import Truncation
@@ -21,10 +24,13 @@ __all__ = [
     "CharSpan",
     "Columns",
     "Encoding",
+    "NormalizedString",
     "Padding",
+    "PreTokenizedString",
     "PreTrainedTokenizer",
     "PreTrainedTokenizerFast",
     "Regex",
+    "Token",
     "TokenSpan",
     "Tokenizer",
     "TokenizersBackend",

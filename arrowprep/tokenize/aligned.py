@@ -37,7 +37,8 @@ class Aligned:
         if self.starts is None or self.ends is None:
             return self.start + start, self.start + stop
         if start == stop:
-            return (self.starts[start],) * 2 if start < len(self.text) else (self.ends[-1],) * 2
+            at = self.starts[start] if start < len(self.text) else self.ends[-1] if self.ends else self.start
+            return at, at
         return self.starts[start], self.ends[stop - 1]
 
     def spans(self) -> tuple[Sequence[int], Sequence[int]]:
@@ -46,6 +47,10 @@ class Aligned:
             n = len(self.text)
             return range(self.start, self.start + n), range(self.start + 1, self.start + n + 1)
         return self.starts, self.ends
+
+    def respelled(self, text: str) -> Aligned:
+        """Another text of the same length: character i stands for what it stood for."""
+        return Aligned(text, self.start, self.starts, self.ends)
 
     def slice(self, start: int, stop: int) -> Aligned:
         """text[start:stop]"""

@@ -19,6 +19,9 @@ class Token(NamedTuple):
     value: str
     offsets: tuple[int, int]
 
+    def as_tuple(self) -> tuple[int, str, tuple[int, int]]:
+        return self.id, self.value, self.offsets
+
 
 class Model(Component):
     """Turns pieces into tokens. A vocabulary never changes once a model is built."""

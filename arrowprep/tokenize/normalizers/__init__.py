@@ -16,7 +16,7 @@ from arrowprep.tokenize.normalizers.edits import (
 )
 from arrowprep.tokenize.normalizers.precompiled import Precompiled
 from arrowprep.tokenize.normalizers.sentencepiece import SentencePieceNormalizer
-from arrowprep.tokenize.normalizers.unicode_forms import NFC, NFD, NFKC, NFKD
+from arrowprep.tokenize.normalizers.unicode_forms import NFC, NFD, NFKC, NFKD, unicode_normalizer_from_str
 
 _ALL: list[type[Normalizer]] = [
     NFC,
@@ -56,4 +56,5 @@ __all__ = [
     "Strip",
     "StripAccents",
     "read_normalizer",
+    "unicode_normalizer_from_str",
 ]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.component import Component, Spec
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.normalized_string import NormalizedString
 
 
 class Normalizer(Component):
@@ -24,6 +27,10 @@ class Normalizer(Component):
     def normalize_str(self, sequence: str) -> str:
         """The text changed; faster where nobody asks for the alignment."""
         return self.apply(Aligned(sequence)).text
+
+    def normalize(self, normalized: NormalizedString) -> None:
+        """Change a NormalizedString in place."""
+        normalized.aligned = self.apply(normalized.aligned)
 
 
 class Sequence(Normalizer):

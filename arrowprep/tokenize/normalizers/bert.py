@@ -83,7 +83,7 @@ class BertNormalizer(Normalizer):
     def apply(self, text: Aligned) -> Aligned:
         if self.clean_text:
             text = removed(_dropped(), text)
-            text = Aligned(BLANK.sub(" ", text.text), text.start, text.starts, text.ends)
+            text = text.respelled(BLANK.sub(" ", text.text))
         if self.handle_chinese_chars and IDEOGRAPHS.search(text.text):
             text = text.mapped([f" {c} " if IDEOGRAPHS.match(c) else c for c in text.text])
         if self._strips:

@@ -112,7 +112,7 @@ class Lowercase(Normalizer):
         if lowered == text.text:
             return text
         if len(lowered) == len(text.text):
-            return Aligned(lowered, text.start, text.starts, text.ends)
+            return text.respelled(lowered)
         return text.mapped([self.normalize_str(c) for c in text.text])
 
     def normalize_str(self, sequence: str) -> str:
@@ -151,7 +151,7 @@ class Nmt(Normalizer):
 
     def apply(self, text: Aligned) -> Aligned:
         text = removed(_NMT_REMOVED, text)
-        return Aligned(_NMT_SPACE.sub(" ", text.text), text.start, text.starts, text.ends)
+        return text.respelled(_NMT_SPACE.sub(" ", text.text))
 
     def normalize_str(self, sequence: str) -> str:
         return _NMT_SPACE.sub(" ", _NMT_REMOVED.sub("", sequence))
@@ -186,7 +186,7 @@ def bytes_of(text: Aligned) -> Aligned:
     """A text spelled in byte characters."""
     spelled = to_byte_characters(text.text)
     if len(spelled) == len(text.text):
-        return Aligned(spelled, text.start, text.starts, text.ends)
+        return text.respelled(spelled)
     sources = [i for i, c in enumerate(text.text) for _ in range(_utf8_length(c))]
     return text.rebuilt(spelled, sources)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arrowprep.errors import BadArgument
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.normalizers.base import Normalizer
@@ -52,3 +53,11 @@ class NFKD(_UnicodeForm):
     """Compatibility decomposition."""
 
     kind = "NFKD"
+
+
+def unicode_normalizer_from_str(normalizer: str) -> Normalizer:
+    """The normalizer of a form named "nfc", "nfd", "nfkc" or "nfkd"."""
+    forms: dict[str, type[Normalizer]] = {"nfc": NFC, "nfd": NFD, "nfkc": NFKC, "nfkd": NFKD}
+    if normalizer not in forms:
+        raise BadArgument(f"no Unicode form {normalizer!r}; there are {', '.join(forms)}", form=normalizer)
+    return forms[normalizer]()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.component import Component, Spec
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.pre_tokenized_string import PreTokenizedString
 
 Span = tuple[int, int]
 
@@ -60,6 +63,10 @@ class PreTokenizer(Component):
         """Each piece with its span of the text."""
         pieces = cut_all(self.leaves, [Aligned(sequence)])
         return [(piece.text, piece.span(0, len(piece.text))) for piece in pieces]
+
+    def pre_tokenize(self, pretok: PreTokenizedString) -> None:
+        """Cut the splits of a PreTokenizedString, those that have no tokens yet."""
+        pretok.split(lambda _, split: [split.part(piece) for piece in self.cut(split.aligned)])
 
 
 def cut_all(leaves: Iterable[PreTokenizer], pieces: list[Aligned]) -> list[Aligned]:

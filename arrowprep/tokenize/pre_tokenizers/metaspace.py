@@ -52,8 +52,7 @@ class Metaspace(PreTokenizer):
 
     def prepare(self, piece: Aligned) -> Aligned:
         if " " in piece.text:
-            replaced = piece.text.replace(" ", self.replacement)
-            piece = Aligned(replaced, piece.start, piece.starts, piece.ends)
+            piece = piece.respelled(piece.text.replace(" ", self.replacement))
         return piece.prepended(self.replacement) if self._prepends(piece) else piece
 
     def prepare_str(self, text: str) -> str:
