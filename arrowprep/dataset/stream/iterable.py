@@ -19,6 +19,7 @@ from arrowprep.dataset.stream.apply import Batched, Filtered, Mapped, Reshaped
 from arrowprep.dataset.stream.base import Draws
 from arrowprep.dataset.stream.held import StreamColumn, Streams
 from arrowprep.dataset.stream.mix import Interleaved, SideBySide, Stacked, common_features
+from arrowprep.dataset.stream.permute import Permuted
 from arrowprep.dataset.stream.rows import Part, Reordered, Repeated, Sliced
 from arrowprep.dataset.stream.shuffle import Buffered
 from arrowprep.dataset.stream.sources import Source, ViewShard, file_shards, generator_shards, typed
@@ -203,20 +204,36 @@ class IterableDataset(Streams):
         self,
         seed: int | None = None,
         generator: np.random.Generator | None = None,
-        buffer_size: int = 1000,
+        buffer_size: int | None = 1000,
         max_buffer_input_shards: int = 10,
     ) -> Self:
         """The shards in an order drawn for each epoch, and their rows drawn through a buffer.
 
         The order for a seed never changes between releases; `stream.shuffle` says how it is drawn.
         After `take` and `skip` the order of the shards is fixed, and the buffer shuffles alone.
+
+        buffer_size: rows that wait in memory; None for no buffer and any row anywhere, where this is
+            `dataset.to_iterable_dataset()` itself (`stream.permute` says how)
         """
+        if buffer_size is None:
+            return self._with(self._permuted(Draws(generator_of(seed, generator))))
         if buffer_size < 1:
             raise BadArgument(f"buffer_size must be at least 1, not {buffer_size}", buffer_size=buffer_size)
         draws, stage = Draws(generator_of(seed, generator)), self._stage
         if stage.shards_are_rows:
             return self._with(Buffered(stage, draws, buffer_size, 1))
         return self._with(Buffered(Reordered(stage, draws), draws, buffer_size, max_buffer_input_shards))
+
+    def _permuted(self, draws: Draws) -> Permuted:
+        shards = self._stage.shards if isinstance(self._stage, Source) else ()
+        views = [shard for shard in shards if isinstance(shard, ViewShard)]
+        if not views or len(views) < len(shards):
+            raise BadArgument(
+                "shuffling without a buffer needs rows that can be read by number: shuffle what "
+                "to_iterable_dataset() gives before other steps, or give a buffer_size"
+            )
+        rows = ViewShard(views[0].view, Span(views[0].rows.start, views[-1].rows.stop))
+        return Permuted(rows, len(views), draws)
 
     # -- columns ----------------------------------------------------------------------------------
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from arrowprep.dataset.dataset import Dataset, interleave_datasets
+from arrowprep.dataset.stream import permute
 from arrowprep.dataset.stream.iterable import IterableDataset
+from arrowprep.errors import BadArgument
 
 
 def numbers(rows: int, shards: int) -> IterableDataset:
@@ -124,3 +126,38 @@ def test_a_seed_from_numpys_state_is_drawn_once() -> None:
     assert order_of(stream) == order_of(stream)
     np.random.seed(1)
     assert order_of(numbers(30, 2).shuffle()) == order_of(stream)
+
+
+# -- without a buffer -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_shuffling_without_a_buffer_follows_its_description(
+    shards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(permute, "BLOCK_ROWS", 5)
+    monkeypatch.setattr(permute, "WINDOW_BLOCKS", 4)
+    blocks = [list(range(at, min(at + 5, 203))) for at in range(0, 203, 5)]
+    order = np.random.default_rng(9).permutation(len(blocks))
+    base = int(np.random.default_rng(9).integers(0, 1 << 63))
+    expected: list[int] = []
+    for number, part in enumerate(dealt(order.tolist(), shards)):
+        for window in range(0, len(part), 4):
+            rows = [i for block in part[window : window + 4] for i in blocks[block]]
+            generator = np.random.default_rng([base, number, window // 4])
+            expected += [rows[int(place)] for place in generator.permutation(len(rows))]
+    assert order_of(numbers(203, shards).shuffle(seed=9, buffer_size=None)) == expected
+    assert sorted(expected) == list(range(203))
+
+
+def test_without_a_buffer_any_row_may_come_first() -> None:
+    first = [order_of(numbers(1000, 1).shuffle(seed, buffer_size=None).take(1))[0] for seed in range(200)]
+    assert max(first) > 900
+    assert min(first) < 100
+
+
+def test_without_a_buffer_the_rows_of_a_selection_are_shuffled() -> None:
+    chosen = Dataset.from_dict({"i": list(range(100))}).select(range(40, 60)).to_iterable_dataset(2)
+    assert sorted(order_of(chosen.shuffle(seed=1, buffer_size=None))) == list(range(40, 60))
+    with pytest.raises(BadArgument, match="before other steps"):
+        chosen.filter(bool).shuffle(seed=1, buffer_size=None)
