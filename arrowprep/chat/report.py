@@ -12,8 +12,8 @@ import numpy as np
 
 from arrowprep.chat.packing import Packing
 from arrowprep.chat.sft.encode import TWO_BOS, Fate
+from arrowprep.chat.sft.encoded import Encoded, RunOptions, SFTDataset, encode_sft, find_problems
 from arrowprep.chat.sft.facts import Facts
-from arrowprep.chat.sft.prepare import Encoded, RunOptions, SFTDataset, encode_sft, find_problems
 from arrowprep.chat.sft.spec import SFTSpec
 from arrowprep.chat.template import ChatTemplate
 

@@ -74,7 +74,7 @@ def _given(arguments: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    from arrowprep.chat.sft.prepare import encoder_of
+    from arrowprep.chat.sft.encoded import encoder_of
     from arrowprep.chat.sft.spec import SFTSpec
     from arrowprep.chat.show import look_at
 
@@ -116,7 +116,7 @@ def _painted(pieces: Any, boundaries: bool) -> str:
 
 def _report(arguments: argparse.Namespace) -> None:
     from arrowprep.chat.report import problems_of, report_of
-    from arrowprep.chat.sft.prepare import RunOptions, encode_sft
+    from arrowprep.chat.sft.encoded import RunOptions, encode_sft
     from arrowprep.chat.sft.spec import SFTSpec
 
     ds, tokenizer, options = _given(arguments)

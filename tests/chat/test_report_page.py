@@ -14,7 +14,7 @@ import pytest
 from arrowprep import Dataset, data, load_tokenizer
 from arrowprep.chat.html import page
 from arrowprep.chat.report import problems_of, report_of
-from arrowprep.chat.sft.prepare import Encoded, RunOptions, encode_sft
+from arrowprep.chat.sft.encoded import Encoded, RunOptions, encode_sft
 from arrowprep.chat.sft.spec import SFTSpec
 from arrowprep.chat.show import Piece, ShownText, look_at
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from arrowprep import Dataset, data, load_local, load_tokenizer
+from arrowprep import Dataset, DatasetDict, data, load_local, load_tokenizer
 from arrowprep.chat import pack, prepare_sft
 from arrowprep.errors import BadArgument, ChatError
 
@@ -352,4 +352,13 @@ def test_reads_what_load_local_reads(tokenizer: Any, tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps({"messages": c}) for c in CHATS))
     assert list(prepare_sft(load_local(str(path), split="train"), tokenizer)) == list(
         prepare_sft(of_chats(), tokenizer)
+    )
+
+
+def test_every_split_of_a_dict_is_prepared(tokenizer: Any) -> None:
+    splits = DatasetDict({"train": of_chats(), "test": of_chats(CHATS[:1])})
+    prepared = prepare_sft(splits, tokenizer, max_length=64, packing="bfd")
+    assert isinstance(prepared, DatasetDict)
+    assert list(prepared["test"]) == list(
+        prepare_sft(of_chats(CHATS[:1]), tokenizer, max_length=64, packing="bfd")
     )

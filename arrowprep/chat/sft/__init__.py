@@ -4,7 +4,7 @@
     print(report_sft(ds, tokenizer, max_length=2048, packing="bfd"))
 
 `spec` says what is computed, `examples` renders rows, `encode` makes tokens of them, `facts` refuses what
-must not reach a trainer, `pack` joins rows, `prepare` is the flow.
+must not reach a trainer, `encoded` is the map that does so, `pack` joins rows, `prepare` is the flow.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrowprep.chat.messages import normalized
 from arrowprep.chat.sft.spec import SFTSpec, Shape
 from arrowprep.chat.template import ChatTemplate
 from arrowprep.errors import ChatError, MaskUnavailable
@@ -209,7 +208,9 @@ def _chat(given: Any) -> Chat:
     given = _data(given)
     if not isinstance(given, list):
         raise ChatError(f"a conversation is a list of messages, not {type(given).__name__}")
-    return normalized([_message(message) for message in given])
+    if not given:
+        raise ChatError("the conversation is empty; a template needs at least one message")
+    return [_message(message, number) for number, message in enumerate(given)]
 
 
 def _data(given: Any) -> Any:
@@ -222,8 +223,10 @@ def _data(given: Any) -> Any:
         raise ChatError(f"text in place of a list or dict must be JSON: {error}") from error
 
 
-def _message(message: Any) -> Any:
-    if not isinstance(message, dict) or "from" not in message or "role" in message:
+def _message(message: Any, number: int) -> dict[str, Any]:
+    if not isinstance(message, dict):
+        raise ChatError(f"message {number} is a {type(message).__name__}, not a dict", message_number=number)
+    if "from" not in message or "role" in message:
         return message
     rest = {key: value for key, value in message.items() if key not in ("from", "value")}
     role = message["from"]
