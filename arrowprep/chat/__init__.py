@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from arrowprep.chat.collate import DataCollatorWithFlattening, DataCollatorWithPadding
+    from arrowprep.chat.convention import Convention
     from arrowprep.chat.mask import span_mask
     from arrowprep.chat.packing import Packing, pack
     from arrowprep.chat.report import SFTReport, report_sft
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "ChatTemplate": "template",
+    "Convention": "convention",
     "Rendered": "template",
     "choose_template": "template",
     "function_schema": "tools",
@@ -39,6 +41,7 @@ _HOME = {
 
 __all__ = [
     "ChatTemplate",
+    "Convention",
     "DataCollatorWithFlattening",
     "DataCollatorWithPadding",
     "Packing",

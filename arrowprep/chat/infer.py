@@ -1,4 +1,4 @@
-"""The assistant's spans of a template without generation tags, proved or refused.
+"""The assistant's turns in the text of a template without generation tags, proved or refused.
 
 Two methods, on the characters of the whole rendering:
 
@@ -18,64 +18,72 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
+from arrowprep.chat.convention import Turn
 from arrowprep.chat.messages import REASONING_FIELDS
 from arrowprep.errors import MaskUnavailable
 
-__all__ = ["inferred_spans"]
+__all__ = ["inferred_turns"]
 
 Chat = list[dict[str, Any]]
 Render = Callable[
     [Chat, bool], "str | None"
 ]  # chat, with the generation prompt -> text; None where it is refused
-Spans = tuple[tuple[int, int], ...]
 
 # control tokens by their look: <|im_end|>, <eos>, [/INST]; a closing tag such as </tool_call> ends no turn
 _TOKEN = re.compile(r"<[^<>\s/][^<>\s]{0,60}>|\[/?[A-Z_]{2,20}\]")
+# <think></think>, or its closing tag alone, with the white space around it
+_EMPTY_REASONING = re.compile(r"(\s*)((?:<(\w+)>\s*</\3>|</think>)\s*)")
 _FIRST_MARKER = 0xF0000
 _PROBE: Chat = [{"role": "user", "content": "And then?"}]
 
 
-def inferred_spans(
+def inferred_turns(
     chat: Chat, render: Render, prompt: bool, tokens: Iterable[str] = (), stops: Iterable[str] = ()
-) -> Spans:
-    """(start, stop) in characters of render(chat, prompt), one for each assistant's message.
+) -> list[Turn]:
+    """The turn in render(chat, prompt) of each assistant's message.
 
     tokens: the tokenizer's special tokens
     stops: strings that end a turn, beside those that look like control tokens
 
-    From the end of the generation prompt to the end of the stop token: without
-    the header, and without white space after the turn. Raises MaskUnavailable,
-    with the number of the message and the reason.
+    Raises MaskUnavailable, with the number of the message and the reason.
     """
-    turns = [number for number, message in enumerate(chat) if message.get("role") == "assistant"]
+    numbers = [number for number, message in enumerate(chat) if message.get("role") == "assistant"]
     text = render(chat, False)
-    if text is None or not turns:
-        return ()
+    if text is None or not numbers:
+        return []
     ends = _Stops(tokens, stops)
-    traces = _traces(chat, render, text, turns)
-    spans: list[tuple[int, int]] = []
-    for number in turns:
-        floor = max(traces.before(number), spans[-1][1] if spans else 0)
-        spans.append(_Turn(chat, number, render, text, traces, ends, floor).span())
-    return tuple(_within(render(chat, True) or "", text, spans, ends) if prompt else spans)
+    traces = _traces(chat, render, text, numbers)
+    turns: list[Turn] = []
+    for number in numbers:
+        floor = max(traces.before(number), turns[-1].stop if turns else 0)
+        turns.append(_Search(chat, number, render, text, traces, ends, floor).turn())
+    if prompt:
+        turns[-1] = _within(render(chat, True) or "", text, turns[-1], ends)
+    return turns
 
 
-def _within(prompted: str, text: str, spans: list[tuple[int, int]], ends: _Stops) -> list[tuple[int, int]]:
-    """The spans of text in the rendering that ends in the generation prompt.
+def _within(prompted: str, text: str, last: Turn, ends: _Stops) -> Turn:
+    """The last turn of text in the rendering that ends in the generation prompt.
 
     A known token at the end of the chat may give way to the prompt.
     """
-    start, stop = spans[-1]
     common = ends.whole(text, _common_length(text, prompted))
-    if stop > common:
-        if common <= start or not ends.only_named(text[common:stop]) or not ends.ends(text[start:common]):
-            raise MaskUnavailable("with the generation prompt the template renders the chat differently")
-        spans[-1] = (start, start + len(text[start:common].rstrip()))
-    return spans
+    if last.stop <= common:
+        return replace(last, newline=min(last.newline, common))
+    kept = text[last.start : common].rstrip()
+    if not kept or not ends.only_named(text[common : last.stop]) or not ends.ends(kept):
+        raise MaskUnavailable("with the generation prompt the template renders the chat differently")
+    stop = last.start + len(kept)
+    return replace(
+        last,
+        stop_token=min(last.stop_token, ends.run(text, last.stop_token, stop)),
+        stop=stop,
+        newline=stop + _newline(prompted, stop),
+    )
 
 
 @dataclass(frozen=True)
@@ -205,6 +213,15 @@ class _Stops:
         bare = text.rstrip()
         return any(token.end() == len(bare) for token in self.pattern.finditer(bare))
 
+    def run(self, text: str, floor: int, stop: int, most: int = 8) -> int:
+        """Where the stop tokens begin that end at stop, with nothing but white space between them."""
+        begins = stop
+        for token in reversed(list(self.pattern.finditer(text, floor, stop))[-most:]):
+            if text[token.end() : begins].strip():
+                break
+            begins = token.start()
+        return begins
+
     def whole(self, text: str, length: int) -> int:
         """The largest length up to this one that does not cut a token of text."""
         for token in self.pattern.finditer(text):
@@ -219,8 +236,8 @@ class _Stops:
         return not text.strip()
 
 
-class _Turn:
-    """One assistant's message of a rendering, which cannot begin before floor."""
+class _Search:
+    """For one assistant's turn of a rendering, which cannot begin before floor."""
 
     def __init__(
         self,
@@ -236,8 +253,8 @@ class _Turn:
         self.traces, self.stops, self.floor = traces, stops, floor
         self.is_last = number == len(chat) - 1
 
-    def span(self) -> tuple[int, int]:
-        start = self._start()
+    def turn(self) -> Turn:
+        header, start = self._start()
         first, last = self.traces.first[self.number], self.traces.last[self.number]
         end = self._end(start if last is None else last, has_trace=last is not None)
         latest = self.traces.after(self.number, len(self.text))
@@ -245,7 +262,17 @@ class _Turn:
         places = [self.floor, start, *inner, end, latest]
         if places != sorted(places):
             raise self._refusal("the texts before, in and after it do not stand in order")
-        return start, end
+        stop_token = self._stop_token(start if last is None else last, end)
+        header = max(header, self.floor)
+        return Turn(
+            self.number,
+            header,
+            start,
+            self._empty_reasoning(header, start, stop_token if first is None else first),
+            stop_token,
+            end,
+            end + _newline(self.text, end),
+        )
 
     def _refusal(self, reason: str) -> MaskUnavailable:
         return MaskUnavailable(
@@ -254,20 +281,22 @@ class _Turn:
             message_number=self.number,
         )
 
-    def _start(self) -> int:
+    def _start(self) -> tuple[int, int]:
+        """Where the header begins and ends."""
         prompted = self.render(self.chat[: self.number], True) if self.number else None
+        header = self._header(prompted)
         if prompted is not None and self.text.startswith(prompted):
-            return len(prompted)
+            return len(prompted) - len(header), len(prompted)
         first = self.traces.first[self.number]
         if first is None:
             raise self._refusal(
                 "its own text leaves no trace, and the chat before it reads differently alone"
             )
         window = self.text[self.floor : first]
-        header = self._header(prompted)
         for length in self._cuts(header):
             if window.count(header[:length]) == 1:
-                return self.floor + window.index(header[:length]) + length
+                place = self.floor + window.index(header[:length])
+                return place, place + length
         raise self._refusal("its header is not the generation prompt")
 
     def _header(self, prompted: str | None) -> str:
@@ -286,6 +315,26 @@ class _Turn:
         ends = {token.end() for token in self.stops.pattern.finditer(header)}
         ends |= set(accumulate(map(len, header.splitlines(keepends=True)))) | {len(header)}
         return sorted((end for end in ends if header[:end].strip()), reverse=True)
+
+    def _stop_token(self, last: int, end: int) -> int:
+        """Where the stop token before end begins, or the first of several after last."""
+        if not self.chat[self.number].get("tool_calls"):
+            return self.stops.run(self.text, last, end)
+        # the tokens before may close a call
+        return self.stops.run(self.text, last, end, most=1)
+
+    def _empty_reasoning(self, header: int, start: int, first: int) -> tuple[int, int]:
+        """That of the template, at the header's end, before the message's own text."""
+        content = self.chat[self.number].get("content")
+        lead = content[: len(content) - len(content.lstrip())] if isinstance(content, str) else ""
+        if lead and self.text[start:first].endswith(lead):
+            first -= len(lead)
+        for found in _EMPTY_REASONING.finditer(self.text, header, first):
+            begins = max(found.start(), start) if found.start(2) >= start else found.start(2)
+            closing = found[2].strip().rpartition("<")[2]
+            if begins <= start <= found.end() and closing not in str(content):
+                return begins, found.end()
+        return start, start
 
     def _end(self, last: int, has_trace: bool) -> int:
         """The end of what follows last, or the turn's start, whatever comes after the turn."""
@@ -325,3 +374,8 @@ def _common_length(left: str, right: str) -> int:
         if a != b:
             return place
     return min(len(left), len(right))
+
+
+def _newline(text: str, place: int) -> int:
+    """The length of a line break at this place, or 0."""
+    return 2 if text.startswith("\r\n", place) else int(text.startswith("\n", place))

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arrowprep.chat.continuation import continued
+from arrowprep.chat.convention import Convention, Turn
 from arrowprep.chat.generation import missing_tag
-from arrowprep.chat.infer import inferred_spans
+from arrowprep.chat.infer import inferred_turns
 from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sandbox import Compiled, compiled
 from arrowprep.chat.tools import tool_schemas
@@ -26,12 +27,14 @@ class Rendered:
         order in which the blocks end; () where the template has none. Raises
         MaskUnavailable where the template does something to a block's text that
         hides its place.
+    turns: where each assistant's message stands, where that was inferred; else ()
     """
 
-    __slots__ = ("_spans", "text")
+    __slots__ = ("_spans", "text", "turns")
 
-    def __init__(self, text: str, spans: Any = ()) -> None:
+    def __init__(self, text: str, spans: Any = (), turns: Sequence[Turn] = ()) -> None:
         self.text = text
+        self.turns = tuple(turns)
         self._spans = spans  # or, where finding them costs a second rendering, a function that does
 
     @property
@@ -54,7 +57,7 @@ class Rendered:
         return f"Rendered(text={self.text!r}, spans={spans})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Rendered, (self.text, self.spans)
+        return Rendered, (self.text, self.spans, self.turns)
 
 
 class ChatTemplate:
@@ -121,6 +124,7 @@ class ChatTemplate:
         *,
         spans: Literal["generation", "infer", "auto"] = "generation",
         stop_strings: Sequence[str] = (),
+        convention: Convention | None = None,
         tools: Any = None,
         documents: Any = None,
         add_generation_prompt: bool = False,
@@ -129,9 +133,11 @@ class ChatTemplate:
         """As render, with spans for every assistant's message or an error.
 
         spans: "generation" takes what the template's tags say and refuses one without; "infer" finds the
-            spans by comparing renderings, from the end of the header to the end of the stop token, and
-            refuses what it cannot prove; "auto" infers where there are no tags
-        stop_strings: for "infer", strings that end a turn and do not look like control tokens
+            spans by comparing renderings, and refuses what it cannot prove; "auto" infers where there are
+            no tags
+        stop_strings: strings that end a turn and do not look like control tokens, to infer by
+        convention: what of the template's own text is in the spans; None is the tags as they stand, or
+            `Convention()` where spans are inferred; named for tags, the turns are found as by "infer"
 
         Raises MaskUnavailable, with what to do.
         """
@@ -141,11 +147,22 @@ class ChatTemplate:
             self.require_generation()
         chat, given = self._data(messages, tools, documents, variables)
         given["add_generation_prompt"] = add_generation_prompt
+        rendered = self._rendered(chat, given)
+        tagged = None
         if spans == "generation" or (spans == "auto" and self.has_generation):
-            rendered = self._rendered(chat, given)
-            rendered.spans  # noqa: B018  (found now, so that an error comes now)
-            return rendered
-        text = self._rendered(chat, given).text
+            tagged = rendered.spans  # found now, so that an error comes now
+            if convention is None:
+                return rendered
+        turns = self._turns(chat, given, stop_strings)
+        convention = convention or Convention()
+        if tagged is not None:
+            return Rendered(rendered.text, convention.of_tagged(tagged, turns), turns)
+        found = tuple(span for turn in turns for span in convention.spans(turn))
+        return Rendered(rendered.text, found, turns)
+
+    def _turns(
+        self, chat: list[dict[str, Any]], given: dict[str, Any], stop_strings: Sequence[str]
+    ) -> list[Turn]:
         now = (self.clock or datetime.now)()  # a second that passes must not tell renderings apart
 
         def render(chat: list[dict[str, Any]], prompt: bool) -> str | None:
@@ -155,10 +172,8 @@ class ChatTemplate:
             except TemplateError:
                 return None
 
-        found = inferred_spans(
-            chat, render, add_generation_prompt, self.special_tokens.values(), stop_strings
-        )
-        return Rendered(text, found)
+        special = self.special_tokens.values()
+        return inferred_turns(chat, render, given["add_generation_prompt"], special, stop_strings)
 
     def _data(
         self, messages: Any, tools: Any, documents: Any, variables: dict[str, Any]

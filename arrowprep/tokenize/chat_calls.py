@@ -16,6 +16,7 @@ from arrowprep.tokenize.inputs import as_column, read_inputs
 from arrowprep.tokenize.request import read_request
 
 if TYPE_CHECKING:
+    from arrowprep.chat.convention import Convention
     from arrowprep.tokenize.shell import PreTrainedTokenizer
 
 
@@ -45,12 +46,13 @@ def render(
     chat_template: str | None,
     spans: str | None,
     stop_strings: Sequence[str],
+    convention: Convention | None,
     variables: Mapping[str, Any],
     **options: Any,
 ) -> RenderedChats:
     """Render one conversation or many.
 
-    spans: where the assistant's spans are known from, as in `ChatTemplate.render_with_spans`; None finds none
+    spans, stop_strings, convention: as for `ChatTemplate.render_with_spans`; None as spans finds none
 
     Raises ChatError, and MaskUnavailable when the spans cannot be known.
     """
@@ -69,7 +71,7 @@ def render(
         raise BadArgument(
             "an assistant mask needs whole messages: leave out continue_final_message or the mask"
         )
-    options |= {"spans": spans, "stop_strings": stop_strings, **variables}
+    options |= {"spans": spans, "stop_strings": stop_strings, "convention": convention, **variables}
     rendered = [template.render_with_spans(chat, **options) for chat in conversations]
     return RenderedChats([one.text for one in rendered], [one.spans for one in rendered], batched)
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize import chat_calls, decoding
@@ -22,6 +22,9 @@ from arrowprep.tokenize.settings import NO_LIMIT, input_names, max_length_of, se
 from arrowprep.tokenize.special_tokens import frame_of, take_from
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from arrowprep.chat.convention import Convention
 
 Self = TypeVar("Self", bound="PreTrainedTokenizer")
 
@@ -338,6 +341,7 @@ class PreTrainedTokenizer(Vocabulary):
         *,
         spans: Literal["generation", "infer", "auto"] = "generation",
         stop_strings: Sequence[str] = (),
+        convention: Convention | None = None,
         **variables: Any,
     ) -> Any:
         """Render one conversation, or a batch of them, and encode it.
@@ -350,6 +354,7 @@ class PreTrainedTokenizer(Vocabulary):
         spans: where that is known from: the template's "generation" tags; "infer", which compares
             renderings and refuses what it cannot prove; "auto", tags where there are any
         stop_strings: for "infer", texts that end a turn and do not look like control tokens
+        convention: what of the template's own text around an answer is marked: `chat.Convention`
         variables: what else the template reads; they win over the special tokens
 
         No special tokens are added: the template writes those it wants. Raises
@@ -366,6 +371,7 @@ class PreTrainedTokenizer(Vocabulary):
             continue_final_message=continue_final_message,
             spans=spans if tokenize and return_assistant_tokens_mask else None,
             stop_strings=stop_strings,
+            convention=convention,
             variables=variables,
         )
         if not tokenize:

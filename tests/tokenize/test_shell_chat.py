@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from arrowprep import Dataset, PreTrainedTokenizer
+from arrowprep.chat import Convention
 from arrowprep.errors import ArrowprepWarning, BadArgument, ChatError, MaskUnavailable
 from tests.tokenize.small import TEMPLATE, Capsules
 
@@ -235,6 +236,16 @@ class TestMask:
             tok.apply_chat_template(CHAT, end="###", **options)
         encoded = tok.apply_chat_template(CHAT, end="###", stop_strings=["###"], **options)
         assert tok.decode(masked(encoded)) == "hello world###"
+
+    def test_a_convention_says_what_around_an_answer_is_marked(self, tok: PreTrainedTokenizer) -> None:
+        for convention, text in (
+            (Convention(end_of_turn=False), "hello world"),
+            (Convention(header=True), "<assistant>hello world<eos>"),
+        ):
+            for spans in ("generation", "infer"):
+                options = {"spans": spans, "convention": convention}
+                encoded = tok.apply_chat_template(CHAT, return_assistant_tokens_mask=True, **options)
+                assert tok.decode(masked(encoded)) == text
 
     def test_a_message_that_is_not_over_has_no_mask(self, tok: PreTrainedTokenizer) -> None:
         with pytest.raises(BadArgument, match="continue_final_message"):
