@@ -27,6 +27,21 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The ids of all four lanes.
+    #[inline(always)]
+    pub fn ids(&self) -> [u32; 4] {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: SSE2 is part of x86-64; four lanes are 16 bytes. Spelled out, for four
+        // scalar masks became three loads and stores
+        unsafe {
+            use std::arch::x86_64::*;
+            let lanes = _mm_loadu_si128(self.lanes.as_ptr().cast());
+            std::mem::transmute(_mm_and_si128(lanes, _mm_set1_epi32(ID_MASK as i32)))
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        self.lanes.map(|lane| lane & ID_MASK)
+    }
+
     /// Token `i` of at most four.
     pub fn token(&self, i: usize) -> Token {
         Token { id: self.lanes[i] & ID_MASK, start: if i == 0 { 0 } else { self.lanes[i] >> 24 } }
@@ -106,14 +121,14 @@ pub fn line_of(key: Key, shift: u32) -> usize {
     (fold(key[0], key[1]) >> (shift & 63)) as usize
 }
 
-/// Which entry of a line has the key, if one has.
+/// The entry of a line that has the key, and whether one has.
+///
+/// Computed, not branched on: which of the two it is cannot be predicted.
 #[inline(always)]
-pub fn entry_of(line: &Line, key: Key) -> Option<&Entry> {
+pub fn entry_of(line: &Line, key: Key) -> (&Entry, bool) {
     let [first, second] = &line.0;
     let (in_first, in_second) = (same(&first.key, &key), same(&second.key, &key));
-    // a conditional move and one branch, not two branches
-    let entry = if in_second { second } else { first };
-    (in_first | in_second).then_some(entry)
+    (&line.0[in_second as usize & 1], in_first | in_second)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -196,10 +211,24 @@ impl Cache {
         let _ = line;
     }
 
-    /// An entry wherever it is.
-    pub fn find(&self, key: Key) -> Option<&Entry> {
+    /// An entry wherever it is. In the neighbour's line it is slower to find, so one that is
+    /// asked for there changes places with one at home: what comes often comes home.
+    pub fn find(&mut self, key: Key) -> Option<Entry> {
         let home = line_of(key, self.shift);
-        [home, home ^ 1].into_iter().flat_map(|line| &self.lines[line].0).find(|entry| entry.key == key)
+        if let (&entry, true) = entry_of(&self.lines[home], key) {
+            return Some(entry);
+        }
+        let place = self.lines[home ^ 1].0.iter().position(|entry| entry.key == key)?;
+        let victim = self.random();
+        let (mine, found) = (self.lines[home].0[victim], self.lines[home ^ 1].0[place]);
+        self.lines[home].0[victim] = found;
+        self.lines[home ^ 1].0[place] = mine;
+        Some(found)
+    }
+
+    fn random(&mut self) -> usize {
+        self.victim = self.victim.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.victim >> 63) as usize
     }
 
     /// The tokens of an entry that has more than four.
@@ -224,7 +253,7 @@ impl Cache {
             self.spill.extend_from_slice(tokens);
         }
         if self.used >= self.lines.len() && self.lines.len() < self.most_lines {
-            self.resize((self.lines.len() * 4).min(self.most_lines)); // half of the entries are taken
+            self.resize(self.lines.len() * 2); // half of the entries are taken
         }
         self.put(Entry { key, lanes });
     }
@@ -238,8 +267,8 @@ impl Cache {
                 return;
             }
         }
-        self.victim = self.victim.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.lines[home].0[(self.victim >> 63) as usize] = entry;
+        let victim = self.random();
+        self.lines[home].0[victim] = entry;
     }
 
     /// Empty what is beside the table when `more` bytes would not fit; the table refers to it.
@@ -317,11 +346,11 @@ mod tests {
         (0..count).map(|i| Token { id: n + i, start: i }).collect()
     }
 
-    fn found(cache: &Cache, key: Key) -> Option<Vec<Token>> {
+    fn found(cache: &mut Cache, key: Key) -> Option<Vec<Token>> {
         let entry = cache.find(key)?;
         let count = entry.lanes[0] >> 24;
         if count == 0 {
-            return Some(cache.spilled(entry).to_vec());
+            return Some(cache.spilled(&entry).to_vec());
         }
         Some((0..count as usize).map(|i| entry.token(i)).collect())
     }
@@ -337,7 +366,7 @@ mod tests {
                 let count = 1 + n % 7;
                 if cache.find(short).is_none() {
                     cache.insert(short, &tokens(n, count));
-                    if let Some(found) = found(&cache, short) {
+                    if let Some(found) = found(&mut cache, short) {
                         assert_eq!(found, tokens(n, count));
                         kept += 1;
                     }

@@ -1,7 +1,7 @@
 //! A compiled pipeline, and the loop that takes texts through it.
 
 use crate::added::{Match, Matcher};
-use crate::cache::{entry_of, Cache, Entry, ID_MASK};
+use crate::cache::{entry_of, Cache, Entry};
 use crate::merge::{Rules, Scratch, Token};
 use crate::normal;
 use crate::queue::{Queue, ADDED, CAPACITY, END, LONG};
@@ -298,12 +298,10 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         let mut done = 0;
         while let Some(event) = events.get(done) {
             // a table that has grown since has other lines: not found there is only slower
-            let Some(entry) = lines.get(event.line as usize).and_then(|line| entry_of(line, event.key))
-            else {
-                break;
-            };
+            let Some(line) = lines.get(event.line as usize) else { break };
+            let (entry, found) = entry_of(line, event.key);
             let count = (entry.lanes[0] >> 24) as usize;
-            if count == 0 {
+            if !found | (count == 0) {
                 break;
             }
             let start = if TRACE { starts[at + done] } else { 0 };
@@ -361,7 +359,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         }
         match self.cache.find(event.key) {
             Some(entry) if entry.lanes[0] >> 24 == 0 => {
-                place.append(&mut self.out, self.cache.spilled(entry))
+                place.append(&mut self.out, self.cache.spilled(&entry))
             }
             Some(entry) => {
                 let tokens: [Token; 4] = std::array::from_fn(|i| entry.token(i));
@@ -477,7 +475,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         let write = |column: *mut u32, values: [u32; 4]| unsafe {
             column.add(self.len).cast::<[u32; 4]>().write_unaligned(values)
         };
-        write(self.ids, entry.lanes.map(|lane| lane & ID_MASK));
+        write(self.ids, entry.ids());
         if TRACE {
             let at = (start - self.text) as u32;
             let [_, second, third, fourth] = entry.lanes.map(|lane| at + (lane >> 24));
