@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
 from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
-from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
+from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, feed_texts, read_vocabulary
 from arrowprep.tokenize.models.merging import Ranks, merge, merge_with_dropout
 
 Merges = Sequence[Sequence[str]]
@@ -32,8 +32,7 @@ class BpeTables(Vocabulary):
 
     def feed(self, update: Callable[[bytes], None]) -> None:
         super().feed(update)
-        for left, right in self.merges:
-            update(f"{left}\0{right}\n".encode("utf-8", "surrogatepass"))
+        feed_texts(update, list(chain.from_iterable(self.merges)))
 
 
 class BPE(VocabularyModel):
