@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from arrowprep import Dataset, DatasetDict, data, load_local, load_tokenizer
-from arrowprep.chat import pack, prepare_sft
+from arrowprep.chat import Convention, pack, prepare_sft
 from arrowprep.errors import BadArgument, ChatError
 
 CHATML = data.CHATML.read_text()
@@ -78,6 +78,17 @@ class TestMessages:
             prepare_sft(of_chats(), tokenizer, template=UNTAGGED)
         inferred = prepare_sft(of_chats(), tokenizer, template=UNTAGGED, spans="infer")
         assert inferred["labels"][:] == prepare_sft(of_chats(), tokenizer)["labels"][:]
+
+    @pytest.mark.parametrize("template", [CHATML, UNTAGGED])
+    def test_a_convention_says_what_of_the_template_is_trained(self, tokenizer: Any, template: str) -> None:
+        convention = Convention(header=True, end_of_turn=False)
+        options: dict[str, Any] = {"template": template, "spans": "auto", "convention": convention}
+        rows = of_chats([CHATS[1], CHATS[1]])
+        with pytest.raises(ChatError, match="no row trains a stop token"):
+            prepare_sft(rows, tokenizer, **options)
+        options["convention"] = Convention(header=True)
+        [row, _] = prepare_sft(rows, tokenizer, train_on="last", **options)
+        assert trained(tokenizer, row) == f"<|im_start|>assistant\nSix, of course.{END}"
 
     @pytest.mark.parametrize("field", [{"train": False}, {"weight": 0}])
     def test_a_message_may_say_that_it_is_not_to_be_trained(self, tokenizer: Any, field: Any) -> None:

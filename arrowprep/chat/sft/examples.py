@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from arrowprep.chat.sft.spec import SFTSpec, Shape
-from arrowprep.chat.template import ChatTemplate
+from arrowprep.chat.template import ChatTemplate, Rendered
 from arrowprep.errors import ChatError, MaskUnavailable
 
 __all__ = ["Example", "Reader", "rows_of"]
@@ -79,7 +79,6 @@ class Reader:
     """Makes examples of rows of one shape.
 
     template: for chats; None where there is none
-    special_tokens: variables of the template, such as eos_token
     stops: texts that end a turn
     eos: what is put at the end of plain texts; "" where the tokenizer does that, or has none
     """
@@ -87,7 +86,6 @@ class Reader:
     spec: SFTSpec
     shape: Shape
     template: ChatTemplate | None
-    special_tokens: Mapping[str, Any]
     stops: tuple[str, ...]
     eos: str
 
@@ -127,7 +125,7 @@ class Reader:
         """tools, documents and the row's own variables; an empty list of tools is no list of tools."""
         own = _data(row.get("chat_template_kwargs")) or {}
         lists = {name: _data(row.get(name)) or None for name in ("tools", "documents")}
-        return {**self.special_tokens, **lists, **own}
+        return lists | own
 
     # --- shapes ---
 
@@ -136,8 +134,8 @@ class Reader:
         if self.spec.train_on == "all":
             text = self.render(chat, row)
             return (self._example(text, [(0, len(text))]),)
-        text, spans = self._spans(chat, row)
-        return (self._example(text, _chosen(chat, spans, self.spec.train_on)),)
+        rendered = self._with_spans(chat, row)
+        return (self._example(rendered.text, _chosen(chat, rendered, self.spec.train_on)),)
 
     def _completion(self, row: Row) -> tuple[Example, ...]:
         return (self._continued(row.get("prompt"), row.get("completion"), row),)
@@ -164,8 +162,8 @@ class Reader:
             return self._example(text, [(0, len(text))])
         if self.spec.train_on == "assistant" and all(_is_plain_turn(message) for message in after):
             return self._example(text, [(start, len(text))])
-        _, spans = self._spans([*before, *after], row)
-        chosen = _chosen([*before, *after], spans, self.spec.train_on)
+        chat = [*before, *after]
+        chosen = _chosen(chat, self._with_spans(chat, row), self.spec.train_on)
         return self._example(text, [(max(first, start), stop) for first, stop in chosen if stop > start])
 
     def _continued_chat(self, prompt: Chat, completion: Chat, row: Row) -> tuple[str, int]:
@@ -183,12 +181,15 @@ class Reader:
             )
         return text, len(start)
 
-    def _spans(self, chat: Chat, row: Row) -> tuple[str, Sequence[tuple[int, int]]]:
-        spec = self.spec
-        rendered = self._template().render_with_spans(
-            chat, spans=spec.spans, stop_strings=spec.stop_strings, **self._variables(row)
+    def _with_spans(self, chat: Chat, row: Row) -> Rendered:
+        spec, template = self.spec, self._template()
+        return template.render_with_spans(
+            chat,
+            spans=spec.spans,
+            stop_strings=spec.stop_strings,
+            convention=spec.convention,
+            **self._variables(row),
         )
-        return rendered.text, rendered.spans
 
     def _with_eos(self, text: str) -> str:
         return text if not text or text.endswith(self.eos) else text + self.eos
@@ -233,14 +234,18 @@ def _message(message: Any, number: int) -> dict[str, Any]:
     return {"role": _ROLES.get(role, role), "content": message.get("value"), **rest}
 
 
-def _chosen(chat: Chat, spans: Sequence[tuple[int, int]], train_on: str) -> Sequence[tuple[int, int]]:
+def _chosen(chat: Chat, rendered: Rendered, train_on: str) -> Sequence[tuple[int, int]]:
     """The spans of the turns to train on. Raises where spans cannot be told apart by turn."""
-    turns = [message for message in chat if message.get("role") == "assistant"]
-    wanted = [_is_trained(message) for message in turns]
+    turns = [number for number, message in enumerate(chat) if message.get("role") == "assistant"]
+    wanted = {number for number in turns if _is_trained(chat[number])}
     if train_on == "last":
-        wanted[:-1] = [False] * (len(wanted) - 1)
-    if all(wanted):
+        wanted.intersection_update(turns[-1:])
+    spans = sorted(rendered.spans)
+    if len(wanted) == len(turns):
         return spans
+    if rendered.turns:
+        extents = [(turn.header, turn.newline) for turn in rendered.turns if turn.message in wanted]
+        return [span for span in spans if any(a <= span[0] and span[1] <= b for a, b in extents)]
     if len(spans) != len(turns):
         raise MaskUnavailable(
             f"the template marks {len(spans)} spans for {len(turns)} assistant messages, so that one message "
@@ -248,7 +253,7 @@ def _chosen(chat: Chat, spans: Sequence[tuple[int, int]], train_on: str) -> Sequ
             spans=len(spans),
             turns=len(turns),
         )
-    return [span for span, is_wanted in zip(sorted(spans), wanted, strict=True) if is_wanted]
+    return [span for span, number in zip(spans, turns, strict=True) if number in wanted]
 
 
 def _is_plain_turn(message: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import pyarrow as pa
 
+from arrowprep.chat.convention import Convention
 from arrowprep.chat.packing import Packing, Strategy
 from arrowprep.chat.sft.encoded import Encoded, RunOptions, SFTDataset, encode_sft, find_problems
 from arrowprep.chat.sft.pack import GatherPacks, plan_table
@@ -32,6 +33,7 @@ def prepare_sft(
     packing: Strategy | None = None,
     spans: SpansFrom = "generation",
     stop_strings: Sequence[str] = (),
+    convention: Convention | None = None,
     columns: Sequence[str] = (),
     errors: Literal["raise", "drop"] = "raise",
     strict: bool = False,
@@ -65,6 +67,7 @@ def prepare_sft(
         packing=packing,
         spans=spans,
         stop_strings=stop_strings,
+        convention=convention,
         columns=columns,
     )
     if errors not in ("raise", "drop"):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from arrowprep.chat.convention import Convention
 from arrowprep.chat.packing import Strategy
 from arrowprep.errors import BadArgument
 
@@ -36,6 +37,8 @@ class SFTSpec:
     packing: how rows are joined to sequences of max_length tokens; None leaves them as they are
     spans: where the assistant's text is known from: the template's "generation" tags, "infer", or "auto"
     stop_strings: texts that end a turn, beside the tokenizer's special tokens
+    convention: which of the template's own text around an answer is trained; None is the tags as they
+        stand, and where spans are inferred from the end of the header to the end of the stop token
     columns: of the result; () for input_ids and labels, and seq_lengths where rows are packed
     """
 
@@ -45,6 +48,7 @@ class SFTSpec:
     packing: Strategy | None = None
     spans: SpansFrom = "generation"
     stop_strings: tuple[str, ...] = ()
+    convention: Convention | None = None
     columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

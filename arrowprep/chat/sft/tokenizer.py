@@ -17,20 +17,21 @@ def reader_of(
 ) -> Reader:
     """A reader for chats, or for plain texts, which end in eos and may be framed by special tokens."""
     if is_chat:
-        found = _template(tokenizer, template)
-        special_tokens = {} if isinstance(template, ChatTemplate) else tokenizer.special_tokens_map
-        return Reader(spec, shape, found, special_tokens, _stops(tokenizer, spec.stop_strings), "")
+        return Reader(spec, shape, _template(tokenizer, template), _stops(tokenizer, spec.stop_strings), "")
     eos = tokenizer.eos_token or ""
     if not eos or tokenizer("a", verbose=False)["input_ids"][-1] == tokenizer.eos_token_id:
-        return Reader(spec, shape, None, {}, (), "")
-    return Reader(spec, shape, None, {}, (eos,), eos)
+        return Reader(spec, shape, None, (), "")
+    return Reader(spec, shape, None, (eos,), eos)
 
 
 def _template(tokenizer: Any, template: str | ChatTemplate | None) -> ChatTemplate:
     if isinstance(template, ChatTemplate):
         return template
     source = choose_template(tokenizer.chat_template, template, False)
-    return ChatTemplate(source, clock=getattr(tokenizer, "clock", None))
+    special_tokens = {
+        name: text for name, text in tokenizer.special_tokens_map.items() if isinstance(text, str)
+    }
+    return ChatTemplate(source, special_tokens=special_tokens, clock=getattr(tokenizer, "clock", None))
 
 
 def _stops(tokenizer: Any, named: Sequence[str]) -> tuple[str, ...]:
