@@ -17,6 +17,7 @@ from arrowprep.tokenize.request import read_request
 
 if TYPE_CHECKING:
     from arrowprep.chat.convention import Convention
+    from arrowprep.chat.mask import Straddle
     from arrowprep.tokenize.shell import PreTrainedTokenizer
 
 
@@ -77,9 +78,12 @@ def render(
 
 
 def encode(
-    tokenizer: PreTrainedTokenizer, chats: RenderedChats, options: Mapping[str, Any], *, mask: bool
+    tokenizer: PreTrainedTokenizer, chats: RenderedChats, options: Mapping[str, Any], *, mask: Straddle | None
 ) -> BatchEncoding:
-    """Encode what was rendered, all of it in one call; with `mask`, `assistant_masks` is a further column."""
+    """Encode what was rendered, all of it in one call.
+
+    mask: which tokens over a span's edge count in the further column `assistant_masks`; None makes none
+    """
     request = read_request(tokenizer, **options)
     inputs = read_inputs(chats.as_given)
     backend = tokenizer.backend_tokenizer
@@ -89,7 +93,7 @@ def encode(
         from arrowprep.chat.mask import span_mask
 
         spans = [chats.spans[chat] for chat in sample_of(columns)]
-        batch["assistant_masks"] = span_mask(spans, columns.starts, columns.ends)
+        batch["assistant_masks"] = span_mask(spans, columns.starts, columns.ends, mask)
     return batch.convert_to_tensors(request.tensors)
 
 

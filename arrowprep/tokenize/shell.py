@@ -342,6 +342,7 @@ class PreTrainedTokenizer(Vocabulary):
         spans: Literal["generation", "infer", "auto"] = "generation",
         stop_strings: Sequence[str] = (),
         convention: Convention | None = None,
+        straddle: Literal["overlap", "inside", "start"] = "overlap",
         **variables: Any,
     ) -> Any:
         """Render one conversation, or a batch of them, and encode it.
@@ -355,6 +356,7 @@ class PreTrainedTokenizer(Vocabulary):
             renderings and refuses what it cannot prove; "auto", tags where there are any
         stop_strings: for "infer", texts that end a turn and do not look like control tokens
         convention: what of the template's own text around an answer is marked: `chat.Convention`
+        straddle: which tokens over the edge of that are marked: as for `chat.span_mask`
         variables: what else the template reads; they win over the special tokens
 
         No special tokens are added: the template writes those it wants. Raises
@@ -385,7 +387,8 @@ class PreTrainedTokenizer(Vocabulary):
             "split_special_tokens": False,  # what a template writes as a special token is one
             **(tokenizer_kwargs or {}),
         }
-        encoded = chat_calls.encode(self, chats, options, mask=return_assistant_tokens_mask)
+        mask = straddle if return_assistant_tokens_mask else None
+        encoded = chat_calls.encode(self, chats, options, mask=mask)
         return encoded if return_dict or return_assistant_tokens_mask else encoded["input_ids"]
 
     # --- identity ---

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arrowprep.chat.mask import span_mask
-from arrowprep.errors import LengthMismatch
+from arrowprep.errors import BadArgument, LengthMismatch
 
 Row = list[tuple[int, int]]
 
@@ -34,6 +36,35 @@ def test_the_mask_is_that_of_asking_each_token_for_each_span(data: list[tuple[Ro
         [int(any(overlaps(span, token) for span in of_row)) for token in tokens] for of_row, tokens in data
     ]
     assert mask.type == pa.list_(pa.int8())
+
+
+@given(rows)
+def test_each_way_to_straddle_is_that_of_asking_each_character(data: list[tuple[Row, Row]]) -> None:
+    spans, tokens = [of_row for of_row, _ in data], [of_row for _, of_row in data]
+    covered = [{place for start, stop in of_row for place in range(start, stop)} for of_row in spans]
+    overlap, inside, start = (
+        span_mask(spans, *offsets(*tokens), straddle=straddle).to_pylist()
+        for straddle in ("overlap", "inside", "start")
+    )
+    for row, of_row in enumerate(tokens):
+        for number, token in enumerate(of_row):
+            over = overlap[row][number]
+            assert inside[row][number] == (over and set(range(*token)) <= covered[row])
+            assert start[row][number] == (over and token[0] in covered[row])
+
+
+def test_a_token_over_an_edge_goes_where_straddle_says() -> None:
+    tokens = offsets([(0, 2), (1, 3), (3, 5), (4, 6), (2, 4)])
+    assert span_mask([[(2, 4)]], *tokens, straddle="overlap").to_pylist() == [[0, 1, 1, 0, 1]]
+    assert span_mask([[(2, 4)]], *tokens, straddle="inside").to_pylist() == [[0, 0, 0, 0, 1]]
+    assert span_mask([[(2, 4)]], *tokens, straddle="start").to_pylist() == [[0, 0, 1, 0, 1]]
+    with pytest.raises(BadArgument, match="not 'half'"):
+        span_mask([[(2, 4)]], *tokens, straddle="half")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("straddle", ["overlap", "inside", "start"])
+def test_padding_is_never_marked(straddle: Any) -> None:
+    assert span_mask([[(0, 9)]], *offsets([(0, 0), (0, 4), (0, 0)]), straddle).to_pylist() == [[0, 1, 0]]
 
 
 def test_a_token_over_an_edge_is_in_on_both_sides() -> None:

@@ -247,6 +247,14 @@ class TestMask:
                 encoded = tok.apply_chat_template(CHAT, return_assistant_tokens_mask=True, **options)
                 assert tok.decode(masked(encoded)) == text
 
+    def test_a_token_over_an_edge_goes_where_straddle_says(self, tok: PreTrainedTokenizer) -> None:
+        answer = "{% generation %}{{ m.content }}<eos>{% endgeneration %}"
+        tok.chat_template = f"{{% for m in messages[1:] %}}12 hel{answer}{{% endfor %}}"
+        chat = [CHAT[0], {"role": "assistant", "content": "lo"}]
+        for straddle, text in (("overlap", " hello<eos>"), ("inside", "<eos>"), ("start", "<eos>")):
+            encoded = tok.apply_chat_template(chat, return_assistant_tokens_mask=True, straddle=straddle)
+            assert tok.decode(masked(encoded)) == text
+
     def test_a_message_that_is_not_over_has_no_mask(self, tok: PreTrainedTokenizer) -> None:
         with pytest.raises(BadArgument, match="continue_final_message"):
             tok.apply_chat_template(CHAT, continue_final_message=True, return_assistant_tokens_mask=True)
