@@ -1,6 +1,7 @@
 //! The events of a stretch of texts on their way to tokens: pieces, added tokens, ends of texts.
 
 use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY};
+use crate::split::CpuPath;
 
 pub const CAPACITY: usize = 512;
 
@@ -52,8 +53,24 @@ impl Queue {
     }
 
     /// The pieces that begin at `starts`, each up to the next; the last number only ends.
+    pub fn pieces(&mut self, path: CpuPath, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
+        match path {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 => unsafe { self.pieces_avx2(cache, data, base, starts) },
+            _ => self.put_pieces(cache, data, base, starts),
+        }
+    }
+
+    /// The same code with shifts and multiplications that need no fixed registers.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn pieces_avx2(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
+        self.put_pieces(cache, data, base, starts)
+    }
+
     #[inline(always)]
-    pub fn pieces(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
+    fn put_pieces(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
         let count = starts.len() - 1;
         let text = &data[base..];
         assert!(starts[count] as usize <= text.len());

@@ -267,7 +267,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             if self.queue.room() < count {
                 self.flush(data);
             }
-            self.queue.pieces(&self.cache, data, start, &starts[..=count]);
+            self.queue.pieces(self.path, &self.cache, data, start, &starts[..=count]);
             if splitter.done() {
                 return;
             }
