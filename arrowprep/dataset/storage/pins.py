@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,9 +19,9 @@ class Pin:
             self._file = os.open(path, os.O_RDONLY)
             fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:  # `os` is gone when Python ends
         if self._file is not None:
-            os.close(self._file)
+            close(self._file)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ KINDS = {
     "mapped": lambda mapped: mapped,
     "selected": lambda mapped: mapped.shuffle(seed=1),
     "in memory": lambda mapped: Dataset(mapped.data),
+    "mapped by a function": lambda mapped: mapped.map(lambda row: {"n": row["n"]}),
 }
 # spawned workers import torch, which takes seconds: once is enough
 RUNS = [
