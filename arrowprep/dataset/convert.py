@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from arrowprep.dataset.feature_kinds import encode, feature_type, needs_encoding
+from arrowprep.dataset.plain import plain_array
 from arrowprep.dataset.widen import cast, is_list
 from arrowprep.errors import DataError, TypeConflict
 
@@ -96,6 +97,9 @@ def _from_numpy(array: np.ndarray[Any, Any]) -> Column | None:
 
 
 def _from_python(values: list[Any], name: str) -> Column:
+    known = plain_array(values)
+    if known is not None:
+        return known
     try:
         return pa.array(values)
     except _UNFIT as first:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from arrowprep.dataset.indices import RowArray, Rows, Span
+from arrowprep.dataset.plain import int64_array
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.pins import Pin
 from arrowprep.dataset.storage.scratch import scratch_folder
@@ -86,7 +87,7 @@ class Chunks:
         return gather(rows.numbers, self.stops, self._take)
 
     def _take(self, batch: int, numbers: RowArray) -> pa.Table:
-        return pa.Table.from_batches([self.batches[batch].take(pa.array(numbers))], schema=self.schema)
+        return pa.Table.from_batches([self.batches[batch].take(int64_array(numbers))], schema=self.schema)
 
     def _slices(self, span: Span) -> list[pa.RecordBatch]:
         found = []
@@ -121,7 +122,7 @@ def gather(numbers: RowArray, stops: Sequence[int], take: Callable[[int, RowArra
         return pa.concat_tables([gather(part, stops, take) for part in (numbers[:half], numbers[half:])])
     back = np.empty(len(numbers), dtype=np.int64)
     back[order] = np.arange(len(numbers))
-    return whole.combine_chunks().take(pa.array(back))
+    return whole.combine_chunks().take(int64_array(back))
 
 
 def own_copy(table: pa.Table) -> pa.Table:

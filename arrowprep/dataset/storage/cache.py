@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from arrowprep.dataset.indices import Picks, RowArray, Span
+from arrowprep.dataset.plain import int64_array, uint64_numbers
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.backing import Files, Memory
 from arrowprep.dataset.storage.leftovers import leftovers
@@ -54,7 +55,7 @@ class MappedPicks(Picks):
     def __init__(self, path: Path) -> None:
         object.__setattr__(self, "_pin", Pin(path))
         column = ipc.open_mapped(path).column(_INDICES)
-        numbers = column.chunk(0).to_numpy().view(np.int64) if column.num_chunks else np.empty(0, np.int64)
+        numbers = uint64_numbers(column.chunk(0)).view(np.int64) if column.num_chunks else np.empty(0, np.int64)
         super().__init__(numbers)
         object.__setattr__(self, "path", path)
 
@@ -165,7 +166,7 @@ class Cache:
     def publish_rows(self, fingerprint: str, numbers: RowArray, note: Mapping[str, Any]) -> Picks:
         """Keep row numbers in a file: one uint64 column, as `datasets` writes them."""
         path = self.path(fingerprint)
-        batch = pa.record_batch({_INDICES: pa.array(numbers.view(np.uint64))})
+        batch = pa.record_batch({_INDICES: int64_array(numbers).view(pa.uint64())})
         with ipc.write_aside(path, batch.schema.with_metadata(_metadata(note))) as writer:
             if len(numbers):
                 writer.write_batch(batch)

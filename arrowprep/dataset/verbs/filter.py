@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import RowArray, Span, simplest
+from arrowprep.dataset.plain import uint64_numbers
 from arrowprep.dataset.verbs.batches import MapSpec
 from arrowprep.dataset.verbs.map import RunOptions, about, map_view
 from arrowprep.dataset.view import View
@@ -65,9 +67,9 @@ def _true_rows(view: View, spec: MapSpec, name: str, options: RunOptions) -> Row
     found = map_view(view, keep, mask_name, replace(options, keep_in_memory=False))
     if KEEP not in found.columns:
         return np.zeros(0, dtype=np.int64)
-    mask = np.asarray(found.read(Span(0, found.num_rows), [KEEP]).column(KEEP).to_numpy(), dtype=bool)
+    mask = found.read(Span(0, found.num_rows), [KEEP]).column(KEEP)
     options.cache.remove(mask_name)
-    return np.flatnonzero(mask).astype(np.int64, copy=False)
+    return uint64_numbers(pc.indices_nonzero(mask.cast(pa.bool_()))).view(np.int64)
 
 
 def _mask(kept: Any) -> Any:

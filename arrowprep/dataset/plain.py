@@ -1,0 +1,109 @@
+"""Arrow arrays of plain Python values and of NumPy numbers, by their buffers.
+
+pyarrow's own `pa.array` and `to_numpy` load pandas when they first see a value (0.2 s, and again
+in every worker process), only to know whether the value is one of its. What these functions
+make is what pyarrow makes; what they do not know they leave to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+_OFFSET_LIMIT = 2**31
+_INT64 = (-(2**63), 2**63 - 1)
+
+
+def plain_array(values: list[Any]) -> pa.Array | None:
+    """What `pa.array(values)` gives for int, float, bool, str, lists of them, and None.
+
+    None where there is another type, or more than one.
+    """
+    kinds = set(map(type, values))
+    valid = None
+    if type(None) in kinds:
+        kinds.discard(type(None))
+        if not kinds:
+            return pa.nulls(len(values))
+        valid = np.fromiter((value is not None for value in values), bool, len(values))
+    if not kinds:
+        return pa.nulls(0)
+    make = _MAKERS.get(kinds.pop()) if len(kinds) == 1 else None
+    return None if make is None else make(values, valid)
+
+
+def int64_array(numbers: npt.NDArray[np.int64]) -> pa.Array:
+    """(n,) int64 over the same memory."""
+    return _over(pa.int64(), np.ascontiguousarray(numbers))
+
+
+def uint64_numbers(column: pa.Array) -> npt.NDArray[np.uint64]:
+    """The numbers of a uint64 array without nulls: a view of its buffer."""
+    numbers = np.frombuffer(column.buffers()[1], np.uint64, column.offset + len(column))
+    return numbers[column.offset :]
+
+
+def _over(
+    kind: pa.DataType, numbers: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None = None
+) -> pa.Array:
+    return pa.Array.from_buffers(kind, len(numbers), [_bitmap(valid), pa.py_buffer(numbers)])
+
+
+def _bitmap(flags: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
+    return None if flags is None else pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def _ints(values: list[int | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array | None:
+    given: Sequence[int] = [value or 0 for value in values] if valid is not None else values  # type: ignore[assignment]
+    if not _INT64[0] <= min(given) <= max(given) <= _INT64[1]:
+        return None
+    return _over(pa.int64(), np.array(given, np.int64), valid)
+
+
+def _floats(values: list[float | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array:
+    given = [0.0 if value is None else value for value in values] if valid is not None else values
+    return _over(pa.float64(), np.array(given, np.float64), valid)
+
+
+def _bools(values: list[bool | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array:
+    flags = np.array([bool(value) for value in values], bool)
+    return pa.Array.from_buffers(pa.bool_(), len(values), [_bitmap(valid), _bitmap(flags)])
+
+
+def _texts(values: list[str | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array | None:
+    given: list[str] = [value or "" for value in values] if valid is not None else values  # type: ignore[assignment]
+    joined = "".join(given)
+    try:
+        data = joined.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return None
+    lengths = map(len, given) if len(data) == len(joined) else (len(text.encode()) for text in given)
+    offsets = _offsets(np.fromiter(lengths, np.int64, len(given)))
+    if offsets is None:
+        return None
+    return pa.Array.from_buffers(pa.string(), len(given), [_bitmap(valid), offsets, pa.py_buffer(data)])
+
+
+def _lists(values: list[list[Any] | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array | None:
+    inner = plain_array(list(chain.from_iterable(value for value in values if value)))
+    lengths = np.fromiter((len(value) if value else 0 for value in values), np.int64, len(values))
+    offsets = _offsets(lengths)
+    if inner is None or offsets is None:
+        return None
+    kind = pa.list_(inner.type)
+    return pa.Array.from_buffers(kind, len(values), [_bitmap(valid), offsets], children=[inner])
+
+
+def _offsets(lengths: npt.NDArray[np.int64]) -> pa.Buffer | None:
+    """(n + 1,) int32 edges; None where 32 bits do not hold them."""
+    edges = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=edges[1:])
+    return None if edges[-1] >= _OFFSET_LIMIT else pa.py_buffer(edges.astype(np.int32))
+
+
+_MAKERS: dict[type, Any] = {int: _ints, float: _floats, bool: _bools, str: _texts, list: _lists}
