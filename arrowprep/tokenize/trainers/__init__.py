@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from arrowprep.tokenize.models import BPE, Model, WordLevel, WordPiece
+from arrowprep.tokenize.models import BPE, Model, Unigram, WordLevel, WordPiece
 from arrowprep.tokenize.trainers.base import Trainer, count_words, texts_of
 from arrowprep.tokenize.trainers.bpe import BpeTrainer, WordPieceTrainer
+from arrowprep.tokenize.trainers.unigram import UnigramTrainer
 from arrowprep.tokenize.trainers.word_level import WordLevelTrainer
 
 __all__ = [
     "BpeTrainer",
     "Trainer",
+    "UnigramTrainer",
     "WordLevelTrainer",
     "WordPieceTrainer",
     "count_words",
@@ -20,6 +22,7 @@ __all__ = [
 _DEFAULTS: dict[type[Model], type[Trainer[Model]]] = {
     BPE: BpeTrainer,
     WordPiece: WordPieceTrainer,
+    Unigram: UnigramTrainer,  # type: ignore[dict-item]
     WordLevel: WordLevelTrainer,  # type: ignore[dict-item]
 }
 
