@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value
     from arrowprep.dataset.info import DatasetInfo
     from arrowprep.dataset.loading import load_from_disk, load_local
-    from arrowprep.dataset.splits import DatasetDict, IterableDatasetDict
+    from arrowprep.dataset.splits import DatasetDict
     from arrowprep.dataset.stream.iterable import IterableDataset
+    from arrowprep.dataset.stream.splits import IterableDatasetDict
     from arrowprep.progress import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
     from arrowprep.tokenize.added_tokens import AddedToken
     from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
@@ -68,7 +69,7 @@ _HOME = {
     "explain_cache": "dataset.dataset",
     "split_dataset_by_node": "dataset.dataset",
     "DatasetDict": "dataset.splits",
-    "IterableDatasetDict": "dataset.splits",
+    "IterableDatasetDict": "dataset.stream.splits",
     "IterableDataset": "dataset.stream.iterable",
     "Features": "dataset.features",
     "Value": "dataset.features",

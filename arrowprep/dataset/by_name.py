@@ -11,8 +11,9 @@ from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.load.readers import READERS
 from arrowprep.dataset.load.remote import is_remote
 from arrowprep.dataset.loading import Paths, load_local
-from arrowprep.dataset.splits import DatasetDict, IterableDatasetDict
+from arrowprep.dataset.splits import DatasetDict
 from arrowprep.dataset.stream.iterable import IterableDataset
+from arrowprep.dataset.stream.splits import IterableDatasetDict
 from arrowprep.errors import BadArgument, MissingFile
 
 _OF_THE_HUB = ("name", "revision", "token", "download_config", "trust_remote_code")

@@ -15,9 +15,10 @@ from arrowprep.dataset.load.convert import convert
 from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
 from arrowprep.dataset.load.remote import localized
 from arrowprep.dataset.load.split_expressions import rows_of_expression
-from arrowprep.dataset.splits import DatasetDict, IterableDatasetDict
+from arrowprep.dataset.splits import DatasetDict
 from arrowprep.dataset.storage.backing import Files
 from arrowprep.dataset.stream.iterable import IterableDataset
+from arrowprep.dataset.stream.splits import IterableDatasetDict
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument
 

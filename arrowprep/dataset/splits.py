@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.features import Features
-from arrowprep.dataset.stream.iterable import IterableDataset
 from arrowprep.errors import BadArgument
+
+Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+
+
+@dataclass(frozen=True)
+class WithSplit:
+    """A function that gets the name of the split as its last argument."""
+
+    function: Callable[..., Any]
+    split: str
+
+    @property
+    def input_format(self) -> str | None:
+        return getattr(self.function, "input_format", None)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, self.split, **kwargs)
 
 
 class DatasetDict(dict[str, Dataset]):
@@ -64,10 +81,22 @@ class DatasetDict(dict[str, Dataset]):
         return DatasetDict({name: verb(dataset) for name, dataset in self.items()})
 
     def map(
-        self, function: Callable[..., Any] | None = None, *, desc: str | None = None, **options: Any
+        self,
+        function: Callable[..., Any] | None = None,
+        *,
+        with_split: bool = False,
+        desc: str | None = None,
+        **options: Any,
     ) -> DatasetDict:
-        """`Dataset.map` on every split."""
-        return self._named("Map", desc, lambda ds, label: ds.map(function, desc=label, **options))
+        """`Dataset.map` on every split. with_split: the function gets the split's name, last"""
+        if not with_split or function is None:
+            return self._named("Map", desc, lambda ds, label: ds.map(function, desc=label, **options))
+        return DatasetDict(
+            {
+                name: dataset.map(WithSplit(function, name), desc=f"{desc or 'Map'} ({name})", **options)
+                for name, dataset in self.items()
+            }
+        )
 
     def filter(self, function: Callable[..., Any], *, desc: str | None = None, **options: Any) -> DatasetDict:
         """`Dataset.filter` on every split."""
@@ -99,8 +128,27 @@ class DatasetDict(dict[str, Dataset]):
     def rename_columns(self, column_mapping: Mapping[str, str]) -> DatasetDict:
         return self._each(lambda ds: ds.rename_columns(column_mapping))
 
+    def cast(self, features: Features | Mapping[str, Any]) -> DatasetDict:
+        return self._each(lambda ds: ds.cast(features))
+
+    def cast_column(self, column: str, feature: Any) -> DatasetDict:
+        return self._each(lambda ds: ds.cast_column(column, feature))
+
+    def class_encode_column(self, column: str, include_nulls: bool = False) -> DatasetDict:
+        return self._each(lambda ds: ds.class_encode_column(column, include_nulls))
+
+    def align_labels_with_mapping(self, label2id: Mapping[str, int], label_column: str) -> DatasetDict:
+        return self._each(lambda ds: ds.align_labels_with_mapping(label2id, label_column))
+
+    def flatten(self, max_depth: int = 16) -> DatasetDict:
+        return self._each(lambda ds: ds.flatten(max_depth))
+
     def flatten_indices(self) -> DatasetDict:
         return self._each(lambda ds: ds.flatten_indices())
+
+    def cleanup_cache_files(self) -> dict[str, int]:
+        """How many files went, by split."""
+        return {name: dataset.cleanup_cache_files() for name, dataset in self.items()}
 
     def with_format(self, type: str | None = None, *args: Any, **options: Any) -> DatasetDict:
         return self._each(lambda ds: ds.with_format(type, *args, **options))
@@ -119,6 +167,48 @@ class DatasetDict(dict[str, Dataset]):
     def reset_format(self) -> None:
         self.set_format()
 
+    # -- make --------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_csv(cls, path_or_paths: Mapping[str, Paths], **options: Any) -> DatasetDict:
+        """A split for each name, of CSV files. options: as `Dataset.from_csv`"""
+        return cls(
+            {split: Dataset.from_csv(paths, split, **options) for split, paths in path_or_paths.items()}
+        )
+
+    @classmethod
+    def from_json(cls, path_or_paths: Mapping[str, Paths], **options: Any) -> DatasetDict:
+        """A split for each name, of JSON or JSON Lines files. options: as `Dataset.from_json`"""
+        return cls(
+            {split: Dataset.from_json(paths, split, **options) for split, paths in path_or_paths.items()}
+        )
+
+    @classmethod
+    def from_parquet(cls, path_or_paths: Mapping[str, Paths], **options: Any) -> DatasetDict:
+        """A split for each name, of Parquet files. options: as `Dataset.from_parquet`"""
+        return cls(
+            {split: Dataset.from_parquet(paths, split, **options) for split, paths in path_or_paths.items()}
+        )
+
+    @classmethod
+    def from_text(cls, path_or_paths: Mapping[str, Paths], **options: Any) -> DatasetDict:
+        """A split for each name, of text files. options: as `Dataset.from_text`"""
+        return cls(
+            {split: Dataset.from_text(paths, split, **options) for split, paths in path_or_paths.items()}
+        )
+
+    @staticmethod
+    def load_from_disk(
+        dataset_dict_path: str | os.PathLike[str], keep_in_memory: bool = False
+    ) -> DatasetDict:
+        """What `save_to_disk` wrote. Raises BadArgument for the folder of one dataset."""
+        from arrowprep.dataset.loading import load_from_disk
+
+        found = load_from_disk(dataset_dict_path, keep_in_memory)
+        if not isinstance(found, DatasetDict):
+            raise BadArgument(f"{dataset_dict_path} holds one dataset; open it with load_from_disk")
+        return found
+
     # -- files -------------------------------------------------------------------------------------
 
     def save_to_disk(
@@ -134,50 +224,3 @@ class DatasetDict(dict[str, Dataset]):
             shards = None if num_shards is None else num_shards[name]
             dataset.save_to_disk(Path(dataset_dict_path) / name, max_shard_size, shards)
         save_splits(dataset_dict_path, self)
-
-
-class IterableDatasetDict(dict[str, IterableDataset]):
-    """Streams by split. A verb is applied to each and gives a new IterableDatasetDict."""
-
-    @property
-    def column_names(self) -> dict[str, list[str] | None]:
-        return {name: stream.column_names for name, stream in self.items()}
-
-    @property
-    def num_shards(self) -> dict[str, int]:
-        return {name: stream.num_shards for name, stream in self.items()}
-
-    def _each(self, verb: Callable[[IterableDataset], IterableDataset]) -> IterableDatasetDict:
-        return IterableDatasetDict({name: verb(stream) for name, stream in self.items()})
-
-    def map(
-        self, function: Callable[..., Any] | None = None, *args: Any, **options: Any
-    ) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.map(function, *args, **options))
-
-    def filter(self, function: Callable[..., Any], **options: Any) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.filter(function, **options))
-
-    def shuffle(self, seed: int | None = None, **options: Any) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.shuffle(seed, **options))
-
-    def select_columns(self, column_names: str | Sequence[str]) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.select_columns(column_names))
-
-    def remove_columns(self, column_names: str | Sequence[str]) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.remove_columns(column_names))
-
-    def rename_column(self, original_column_name: str, new_column_name: str) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.rename_column(original_column_name, new_column_name))
-
-    def rename_columns(self, column_mapping: Mapping[str, str]) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.rename_columns(column_mapping))
-
-    def cast(self, features: Features) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.cast(features))
-
-    def cast_column(self, column: str, feature: Any) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.cast_column(column, feature))
-
-    def with_format(self, type: str | None = None, **options: Any) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.with_format(type, **options))

@@ -16,13 +16,20 @@ from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span, shard
 from arrowprep.dataset.stream import changes
 from arrowprep.dataset.stream.apply import Batched, Filtered, Mapped, Reshaped
-from arrowprep.dataset.stream.base import Draws
+from arrowprep.dataset.stream.base import Draws, Stage
 from arrowprep.dataset.stream.held import StreamColumn, Streams
 from arrowprep.dataset.stream.mix import Interleaved, SideBySide, Stacked, common_features
 from arrowprep.dataset.stream.permute import Permuted
 from arrowprep.dataset.stream.rows import Part, Reordered, Repeated, Sliced
 from arrowprep.dataset.stream.shuffle import Buffered
-from arrowprep.dataset.stream.sources import Source, ViewShard, file_shards, generator_shards, typed
+from arrowprep.dataset.stream.sources import (
+    FileShard,
+    Source,
+    ViewShard,
+    file_shards,
+    generator_shards,
+    typed,
+)
 from arrowprep.dataset.verbs.batches import MapSpec, names_of
 from arrowprep.dataset.verbs.interleave import check_turns
 from arrowprep.dataset.verbs.rows import generator_of
@@ -90,6 +97,32 @@ class IterableDataset(Streams):
     def from_file(cls, filename: str | os.PathLike[str]) -> Self:
         """The rows of one Arrow file or stream."""
         return cls._from_files("arrow", filename, None, {})
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any], features: Features | None = None) -> Self:
+        """From columns in memory."""
+        return cls._of_dataset("from_dict", mapping, features)
+
+    @classmethod
+    def from_list(cls, rows: Sequence[Mapping[str, Any]], features: Features | None = None) -> Self:
+        """From rows in memory."""
+        return cls._of_dataset("from_list", rows, features)
+
+    @classmethod
+    def from_pandas(cls, df: Any, features: Features | None = None) -> Self:
+        """From a pandas data frame."""
+        return cls._of_dataset("from_pandas", df, features)
+
+    @classmethod
+    def from_polars(cls, df: Any, features: Features | None = None) -> Self:
+        """From a Polars data frame."""
+        return cls._of_dataset("from_polars", df, features)
+
+    @classmethod
+    def _of_dataset(cls, constructor: str, *args: Any) -> Self:
+        from arrowprep.dataset.dataset import Dataset
+
+        return cls.over(getattr(Dataset, constructor)(*args))
 
     @classmethod
     def over(cls, dataset: Dataset, num_shards: int | None = 1) -> Self:
@@ -200,6 +233,10 @@ class IterableDataset(Streams):
         numbers = shard(self.num_shards, num_shards, index, contiguous=contiguous).array().tolist()
         return self._with(Part(self._stage, tuple(numbers)))
 
+    def reshard(self) -> Self:
+        """More shards, where they can be parted: a Parquet file by its row groups."""
+        return self._with(resharded(self._stage))
+
     def shuffle(
         self,
         seed: int | None = None,
@@ -271,11 +308,9 @@ class IterableDataset(Streams):
 
     def add_column(self, name: str, column: Any) -> Self:
         """One more column, one value a row; it is read in step with the rows, so there is one shard."""
-        from arrowprep.dataset.dataset import Dataset
-
         if name in (self._stage.features or ()):
             raise BadArgument(f"there is a column {name!r} already; remove or rename it first", column=name)
-        added = type(self).over(Dataset.from_dict({name: column}))
+        added = self.from_dict({name: column})
         return self._with(SideBySide((self._stage, added._stage)))
 
     def _reshaped(self, change: Any, names: Sequence[str], features: Callable[[Features], Any]) -> Self:
@@ -308,6 +343,16 @@ class IterableDataset(Streams):
 
 def _identity(row: Any) -> Any:
     return row
+
+
+def resharded(stage: Stage) -> Stage:
+    """The stage over parts of its source's shards; others are as they were."""
+    if isinstance(stage, Source):
+        parts = [shard.parts() if isinstance(shard, FileShard) else (shard,) for shard in stage.shards]
+        return replace(stage, shards=tuple(part for some in parts for part in some))
+    if isinstance(stage, Mapped | Filtered | Batched | Reshaped | Sliced | Repeated):
+        return replace(stage, input=resharded(stage.input))
+    return stage
 
 
 def concatenated(streams: Sequence[IterableDataset], split: str | None, axis: int) -> IterableDataset:

@@ -16,7 +16,7 @@ from arrowprep.dataset.construct import table_of_rows
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.load.fitting import fit, floor_of
-from arrowprep.dataset.load.plain import plain_schema
+from arrowprep.dataset.load.plain import plain, plain_schema
 from arrowprep.dataset.load.readers import Reader as FileReader
 from arrowprep.dataset.load.readers import named_reader, reader_for, unknown_type
 from arrowprep.dataset.load.spec import ReadSpec
@@ -151,25 +151,45 @@ def generator_shards(
 
 @dataclass(frozen=True)
 class FileShard:
-    """One file, read block by block; each block has the types of what it holds, unless features are given."""
+    """One file, read block by block; each block has the types of what it holds, unless features are given.
+
+    group: the row group of a Parquet file that is read alone
+    """
 
     path: Path
     reader: FileReader
     spec: ReadSpec
     features: Features | None
+    group: int | None = None
 
     def open(self, row: int) -> Rows:
         return _FileRows(self._tables(), row)
 
     def _tables(self) -> Iterator[pa.Table]:
         first = 0
-        for table in self.reader.read(self.path, self.spec):
+        for table in self.reader.read(self.path, self.spec) if self.group is None else self._row_group():
             first += table.num_rows
             if self.spec.columns is not None:
                 table = table.select([name for name in self.spec.columns if name in table.column_names])
             if self.features is not None:
                 table = fit(table, self.features, self.path, first - table.num_rows)
             yield table
+
+    def _row_group(self) -> Iterator[pa.Table]:
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(self.path) as file:
+            names = None if self.spec.columns is None else list(self.spec.columns)
+            yield plain(file.read_row_group(self.group, columns=names))
+
+    def parts(self) -> tuple[FileShard, ...]:
+        """A shard a row group; the file itself where it has none, or where rows are filtered."""
+        if self.reader.name != "parquet" or self.group is not None or self.spec.options.get("filters"):
+            return (self,)
+        from pyarrow import parquet
+
+        groups = parquet.read_metadata(self.path).num_row_groups
+        return tuple(replace(self, group=group) for group in range(groups)) or (self,)
 
 
 class _FileRows:

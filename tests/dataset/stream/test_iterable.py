@@ -15,8 +15,8 @@ from arrowprep.dataset.by_name import load_dataset
 from arrowprep.dataset.dataset import Dataset, concatenate_datasets, interleave_datasets
 from arrowprep.dataset.features import ClassLabel, Features, Value
 from arrowprep.dataset.loading import load_local
-from arrowprep.dataset.splits import IterableDatasetDict
 from arrowprep.dataset.stream.iterable import IterableDataset
+from arrowprep.dataset.stream.splits import IterableDatasetDict
 from arrowprep.errors import BadArgument, ColumnNotFound, LengthMismatch, MapError, TypeConflict
 
 
@@ -160,6 +160,29 @@ def test_constructors_stream_what_they_load(tmp_path: Path) -> None:
     assert list(load_local(tmp_path / "saved", split="train", streaming=True)) == [{"a": 1}, {"a": 2}]
     [file] = (tmp_path / "saved").glob("*.arrow")
     assert IterableDataset.from_file(file).to_list() == [{"a": 1}, {"a": 2}]
+
+
+def test_parquet_files_can_be_parted_by_row_groups(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    file = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"i": range(10), "t": ["x"] * 10}), file, row_group_size=3)
+    stream = load_local(file, split="train", streaming=True, columns=["i"]).map(lambda row: {"j": row["i"]})
+    parted = stream.reshard()
+    assert (stream.num_shards, parted.num_shards) == (1, 4)
+    assert list(parted) == list(stream) == [{"i": i, "j": i} for i in range(10)]
+    assert [row["i"] for row in parted.shard(4, 2)] == [6, 7, 8]
+    filtered = load_local(file, split="train", streaming=True, filters=[("i", ">", 4)])
+    assert filtered.reshard().num_shards == 1
+    assert stream_of(i=[1, 2]).reshard().num_shards == 1
+
+
+def test_rows_in_memory_stream_too() -> None:
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    rows = [{"a": 1}, {"a": 2}]
+    assert list(IterableDataset.from_list(rows)) == rows
+    assert list(IterableDataset.from_dict({"a": [1, 2]})) == rows
+    assert list(IterableDataset.from_pandas(pd.DataFrame({"a": [1, 2]}))) == rows
 
 
 # -- functions ------------------------------------------------------------------------------------
