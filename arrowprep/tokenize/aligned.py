@@ -69,6 +69,14 @@ class Aligned:
             ends.append(after[source] if source >= 0 else 0)
         return Aligned(text, starts[0] if starts else self.start, starts, ends)
 
+    def then(self, later: Aligned) -> Aligned:
+        """`later`, whose spans are places in this text, with spans in the original of this one."""
+        if self.starts is None and later.starts is None:
+            return Aligned(later.text, self.start + later.start)
+        spans = [self.span(start, end) for start, end in zip(*later.spans(), strict=True)]
+        starts, ends = [start for start, _ in spans], [end for _, end in spans]
+        return Aligned(later.text, starts[0] if starts else self.start, starts, ends)
+
     def replaced(self, spans: Iterable[tuple[int, int]], content: str) -> Aligned:
         """`content` in place of each text[start:stop].
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ import xxhash
 
 from arrowprep.tokenize.added_tokens import AddedVocabulary
 from arrowprep.tokenize.component import Component
+from arrowprep.tokenize.custom import content_of_part, has_customs
 from arrowprep.tokenize.decoders import Decoder
 from arrowprep.tokenize.engine import Choice, choose_engine
 from arrowprep.tokenize.models import Model
@@ -114,11 +116,17 @@ class Assembly:
         return TokenizerFile(self.model, parts, self._added.by_id(), self._truncation, self._padding)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {"json": self.to_str(), "encode_special_tokens": self.encode_special_tokens}
-        return {**state, "cache_bytes": self._cache_bytes}
+        # what no file can hold travels beside it, pickled as the object is
+        parts = {name: part for name, part in self._parts.items() if has_customs(part)}
+        file = self._as_file()
+        file = replace(file, parts={**file.parts, **dict.fromkeys(parts)})
+        state = {"json": dump_tokenizer(file, pretty=False), "cache_bytes": self._cache_bytes}
+        return {**state, "encode_special_tokens": self.encode_special_tokens, "parts": parts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(type(self).from_str(state["json"]).__dict__)
+        for name, part in state["parts"].items():
+            setattr(self, name, part)
         self.encode_special_tokens = state["encode_special_tokens"]
         self._cache_bytes = state["cache_bytes"]
 
@@ -127,7 +135,8 @@ class Assembly:
         twin = type(self).__new__(type(self))
         Assembly.__init__(twin, self.model.snapshot())
         for name, part in self._parts.items():
-            setattr(twin, name, part and part.snapshot())
+            custom = has_customs(part)
+            setattr(twin, name, copy.deepcopy(part, memo) if custom else part and part.snapshot())
         twin._added = self._added.copy()
         twin._truncation, twin._padding = self._truncation, self._padding
         twin._cache_bytes = self._cache_bytes
@@ -169,26 +178,30 @@ class Assembly:
     def fingerprint(self) -> str:
         """A name for all that decides its output; equal in every process.
 
-        Kept until something is set. Calls do not change it.
+        Kept until something is set. Calls do not change it. Raises Unnameable for a
+        custom component that holds something which cannot be named by its content.
         """
         state = self._state()
         kept = self._fingerprint
         if kept is None or kept[0] != state:
-            sections = {
-                name: part and part.to_json() for name, part in self._parts.items() if name != "model"
-            }
-            content = {
-                **sections,
-                "model": [self.model.options_json(), self.model.digest],
-                "added_tokens": [token.to_json(id) for id, token in self._added.by_id()],
-                "encode_special_tokens": self.encode_special_tokens,
-                "truncation": self._truncation and self._truncation.to_json(),
-                "padding": self._padding and self._padding.to_json(),
-            }
-            text = json.dumps(content, sort_keys=True)
+            text = json.dumps(self._content(), sort_keys=True)
             kept = (state, xxhash.xxh3_128_hexdigest(text.encode()))
-            self._fingerprint = kept
+            # what is set within an object of the user's leaves no stamp
+            self._fingerprint = None if any(map(has_customs, self._parts.values())) else kept
         return kept[1]
+
+    def _content(self) -> dict[str, Any]:
+        parts = {
+            name: part and content_of_part(part) for name, part in self._parts.items() if name != "model"
+        }
+        return {
+            **parts,
+            "model": [self.model.options_json(), self.model.digest],
+            "added_tokens": [token.to_json(id) for id, token in self._added.by_id()],
+            "encode_special_tokens": self.encode_special_tokens,
+            "truncation": self._truncation and self._truncation.to_json(),
+            "padding": self._padding and self._padding.to_json(),
+        }
 
     @property
     def cache_bytes(self) -> int | None:

@@ -86,10 +86,11 @@ class ReferenceEngine:
 
     def __init__(self, pipeline: Pipeline, cache_bytes: int = CACHE_BYTES) -> None:
         self.pipeline = pipeline
-        self._first = pipeline.leaves[0] if pipeline.leaves else None
-        self._later = pipeline.leaves[1:]
-        self._knows_start = any(leaf.knows_start for leaf in pipeline.leaves)
-        if getattr(pipeline.model, "dropout", None):
+        leaves = pipeline.leaves
+        self._first = leaves[0] if leaves and leaves[0].in_steps else None
+        self._later = leaves[1:] if self._first else leaves
+        self._knows_start = any(leaf.knows_start for leaf in leaves)
+        if getattr(pipeline.model, "dropout", None) or not all(leaf.in_steps for leaf in leaves):
             cache_bytes = 0  # each piece may come out in another way each time
         self._tokens = WordCache(self._tokenize, cache_bytes)
         self._ids = WordCache(self._ids_of, cache_bytes)
@@ -135,9 +136,10 @@ class ReferenceEngine:
                 continue
             prepared = self._first.prepare(stretch) if self._first else stretch
             at, cut = self._placed(prepared.text)
-            found = list(map(self._tokens.__getitem__, cut))
             if self._knows_start and prepared.start == 0 and cut:
-                found[0] = self._tokenize(cut[0], 0)
+                found = [self._tokenize(cut[0], 0), *map(self._tokens.__getitem__, cut[1:])]
+            else:
+                found = list(map(self._tokens.__getitem__, cut))
             if prepared.starts is not None:
                 found = [_moved(tokens, prepared, place) for tokens, place in zip(found, at, strict=True)]
                 at = [0] * len(found)

@@ -13,6 +13,13 @@ from arrowprep.tokenize.component import Component, Spec
 class Decoder(Component):
     """Turns the texts of tokens into the texts that, one after the other, are the result."""
 
+    @staticmethod
+    def custom(decoder: Any) -> Decoder:
+        """Of an object with a method `decode_chain(tokens)`, or `decode(tokens)`."""
+        from arrowprep.tokenize.custom import CustomDecoder
+
+        return CustomDecoder(decoder)
+
     def decode_chain(self, tokens: list[str]) -> list[str]:
         raise NotImplementedError
 

@@ -20,6 +20,13 @@ class Normalizer(Component):
     start of a text is also done after every such token.
     """
 
+    @staticmethod
+    def custom(normalizer: Any) -> Normalizer:
+        """Of an object with a method `normalize(normalized)` that changes a NormalizedString in place."""
+        from arrowprep.tokenize.custom import CustomNormalizer
+
+        return CustomNormalizer(normalizer)
+
     def apply(self, text: Aligned) -> Aligned:
         """The text changed, with its alignment."""
         raise NotImplementedError
@@ -66,6 +73,10 @@ class Sequence(Normalizer):
 
     def to_json(self) -> dict[str, Any]:
         return {"type": self.kind, "normalizers": [part.to_json() for part in self.normalizers]}
+
+    def normalize(self, normalized: NormalizedString) -> None:
+        for part in self.normalizers:
+            part.normalize(normalized)
 
     def apply(self, text: Aligned) -> Aligned:
         for part in self.normalizers:

@@ -25,6 +25,15 @@ class PreTokenizer(Component):
     The same text gives the same pieces wherever it stands, unless `knows_start`.
     """
 
+    in_steps: ClassVar[bool] = True  # False: it only defines `cut`, and may give other pieces each time
+
+    @staticmethod
+    def custom(pretok: Any) -> PreTokenizer:
+        """Of an object with a method `pre_tokenize(pretok)` that cuts a PreTokenizedString."""
+        from arrowprep.tokenize.custom import CustomPreTokenizer
+
+        return CustomPreTokenizer(pretok)
+
     def prepare(self, piece: Aligned) -> Aligned:
         return piece
 
@@ -113,6 +122,10 @@ class Sequence(PreTokenizer):
 
     def to_json(self) -> dict[str, Any]:
         return {"type": self.kind, "pretokenizers": [part.to_json() for part in self.pretokenizers]}
+
+    def pre_tokenize(self, pretok: PreTokenizedString) -> None:
+        for part in self.pretokenizers:
+            part.pre_tokenize(pretok)
 
     def cut(self, piece: Aligned) -> list[Aligned]:
         return cut_all(self.leaves, [piece])
