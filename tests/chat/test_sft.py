@@ -146,6 +146,69 @@ class TestMessages:
             assert row["assistant_masks"] == [int(label != -100) for label in with_labels]
 
 
+class TestFields:
+    """Reasoning and tool calls, in or out of what is trained."""
+
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}{% generation %}"
+        "{% if m.reasoning_content %}<think>\n{{ m.reasoning_content | trim }}\n</think>\n\n{% endif %}"
+        "{{ m.content }}{% for call in m.tool_calls %}{{ '\n<tool_call>\n' }}{{ call.function | tojson }}"
+        "\n</tool_call>{% endfor %}<|im_end|>{% endgeneration %}"
+        "{% else %}{{ m.content }}<|im_end|>{% endif %}\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    call: ClassVar[dict[str, Any]] = {
+        "type": "function",
+        "function": {"name": "f", "arguments": {"city": "Oslo", "n": 2}},
+    }
+
+    def conversation(self, **fields: Any) -> Dataset:
+        return of_chats([[*chat("Hi"), {"role": "assistant", "content": "", **fields}]])
+
+    def prepared(self, tokenizer: Any, ds: Dataset, **options: Any) -> str:
+        [row] = prepare_sft(ds, tokenizer, template=self.template, **options)
+        return trained(tokenizer, row)
+
+    def test_in_by_default(self, tokenizer: Any) -> None:
+        both = self.conversation(reasoning_content=" They greet. ", content="Hello", tool_calls=[self.call])
+        assert self.prepared(tokenizer, both) == (
+            "<think>\nThey greet.\n</think>\n\nHello\n<tool_call>\n"
+            '{"name": "f", "arguments": {"city": "Oslo", "n": 2}}\n</tool_call><|im_end|>'
+        )
+
+    @pytest.mark.parametrize("spans", ["generation", "infer"])
+    def test_reasoning_goes_with_its_tags(self, tokenizer: Any, spans: Any) -> None:
+        options: dict[str, Any] = {"train_reasoning": False, "spans": spans}
+        said = self.conversation(reasoning_content="They greet.", content="Hello")
+        assert self.prepared(tokenizer, said, **options) == f"Hello{END}"
+        called = self.conversation(reasoning="They greet.", tool_calls=[self.call])
+        assert self.prepared(tokenizer, called, **options).startswith("<tool_call>\n{")
+
+    def test_tool_calls_go_with_their_tags_and_the_stop_token_stays(self, tokenizer: Any) -> None:
+        several = self.conversation(content="Look:", tool_calls=[self.call, self.call])
+        assert self.prepared(tokenizer, several, train_tool_calls=False) == f"Look:{END}"
+
+    def test_both(self, tokenizer: Any) -> None:
+        both = self.conversation(reasoning_content="They greet.", content="Hello", tool_calls=[self.call])
+        options = {"train_tool_calls": False, "train_reasoning": False}
+        assert self.prepared(tokenizer, both, **options) == f"Hello{END}"
+
+    def test_text_that_equals_the_reasoning_is_not_mistaken_for_it(self, tokenizer: Any) -> None:
+        same = self.conversation(reasoning_content="Hi", content="Hi")
+        assert self.prepared(tokenizer, same, train_reasoning=False) == f"Hi{END}"
+
+    def test_where_marks_change_the_text_it_is_refused(self, tokenizer: Any) -> None:
+        measuring = self.template.replace("<think>", "<think {{ m.reasoning_content | length }}>")
+        ds = self.conversation(reasoning_content="They greet.", content="Hello")
+        with pytest.raises(ChatError, match="where the reasoning and the tool calls stand is not known"):
+            prepare_sft(ds, tokenizer, template=measuring, train_reasoning=False)
+
+    def test_a_completion_too(self, tokenizer: Any) -> None:
+        answer = {"role": "assistant", "content": "Hello", "reasoning_content": "They greet."}
+        rows = Dataset.from_dict({"prompt": [chat("Hi")], "completion": [[answer]]})
+        assert self.prepared(tokenizer, rows, train_reasoning=False) == f"Hello{END}"
+
+
 class TestCompletions:
     def test_a_text_completion_is_trained_to_its_eos(self, tokenizer: Any) -> None:
         rows = {"prompt": ["The sky is", "1, 2,"], "completion": [" blue.", " 3<|endoftext|>"]}

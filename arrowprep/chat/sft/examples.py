@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from arrowprep.chat.sft.fields import without_fields
 from arrowprep.chat.sft.spec import SFTSpec, Shape
 from arrowprep.chat.template import ChatTemplate, Rendered
 from arrowprep.errors import ChatError, MaskUnavailable
@@ -134,8 +135,8 @@ class Reader:
         if self.spec.train_on == "all":
             text = self.render(chat, row)
             return (self._example(text, [(0, len(text))]),)
-        rendered = self._with_spans(chat, row)
-        return (self._example(rendered.text, _chosen(chat, rendered, self.spec.train_on)),)
+        text, spans = self._trained(chat, row)
+        return (self._example(text, spans),)
 
     def _completion(self, row: Row) -> tuple[Example, ...]:
         return (self._continued(row.get("prompt"), row.get("completion"), row),)
@@ -160,11 +161,10 @@ class Reader:
         text, start = self._continued_chat(before, after, row)
         if self.spec.train_on == "all":
             return self._example(text, [(0, len(text))])
-        if self.spec.train_on == "assistant" and all(_is_plain_turn(message) for message in after):
+        if self.spec.trains_turns_whole and all(_is_plain_turn(message) for message in after):
             return self._example(text, [(start, len(text))])
-        chat = [*before, *after]
-        chosen = _chosen(chat, self._with_spans(chat, row), self.spec.train_on)
-        return self._example(text, [(max(first, start), stop) for first, stop in chosen if stop > start])
+        _, spans = self._trained([*before, *after], row)
+        return self._example(text, [(max(first, start), stop) for first, stop in spans if stop > start])
 
     def _continued_chat(self, prompt: Chat, completion: Chat, row: Row) -> tuple[str, int]:
         """The text of both, and where in it the prompt ends."""
@@ -181,14 +181,21 @@ class Reader:
             )
         return text, len(start)
 
-    def _with_spans(self, chat: Chat, row: Row) -> Rendered:
-        spec, template = self.spec, self._template()
-        return template.render_with_spans(
+    def _trained(self, chat: Chat, row: Row) -> tuple[str, Sequence[tuple[int, int]]]:
+        """The text of a chat and its spans to train on."""
+        spec = self.spec
+        rendered = self._template().render_with_spans(
             chat,
             spans=spec.spans,
             stop_strings=spec.stop_strings,
             convention=spec.convention,
             **self._variables(row),
+        )
+        spans = _chosen(chat, rendered, spec.train_on)
+        if not spec.left_out:
+            return rendered.text, spans
+        return rendered.text, without_fields(
+            chat, rendered.text, spans, spec.left_out, self.stops, lambda marked: self.render(marked, row)
         )
 
     def _with_eos(self, text: str) -> str:

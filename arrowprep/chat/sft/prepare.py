@@ -29,6 +29,8 @@ def prepare_sft(
     max_length: int | None = 1024,
     template: str | ChatTemplate | None = None,
     train_on: TrainOn = "assistant",
+    train_reasoning: bool = True,
+    train_tool_calls: bool = True,
     truncation: Truncation = "keep_start",
     packing: Strategy | None = None,
     spans: SpansFrom = "generation",
@@ -63,6 +65,8 @@ def prepare_sft(
     spec = SFTSpec.of(
         max_length=max_length,
         train_on=train_on,
+        train_reasoning=train_reasoning,
+        train_tool_calls=train_tool_calls,
         truncation=truncation,
         packing=packing,
         spans=spans,

@@ -32,6 +32,7 @@ class SFTSpec:
     train_on: what gets labels: "assistant" all that the model is to write (the assistant's messages, a
         completion, or a plain text as a whole), "last" the assistant's last message alone, "all" every token.
         Messages with `train` false or `weight` 0 get none, but for "all"
+    train_reasoning, train_tool_calls: whether these of the assistant's messages get labels, but for "all"
     truncation: of longer rows: "drop" the row, "keep_start" or "keep_end" of its tokens, or "split" it into
         rows. Packing by "bfd_split" and "wrapped" cuts rows itself, so nothing is truncated before
     packing: how rows are joined to sequences of max_length tokens; None leaves them as they are
@@ -44,6 +45,8 @@ class SFTSpec:
 
     max_length: int | None = 1024
     train_on: TrainOn = "assistant"
+    train_reasoning: bool = True
+    train_tool_calls: bool = True
     truncation: Truncation = "keep_start"
     packing: Strategy | None = None
     spans: SpansFrom = "generation"
@@ -69,6 +72,17 @@ class SFTSpec:
         for name in {"stop_strings", "columns"} & options.keys():
             options[name] = tuple(options[name])
         return cls(**options)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The fields of the assistant's messages that are not trained."""
+        trained = {"reasoning": self.train_reasoning, "tool_calls": self.train_tool_calls}
+        return tuple(name for name, is_trained in trained.items() if not is_trained)
+
+    @property
+    def trains_turns_whole(self) -> bool:
+        """Whether all that the assistant writes is trained."""
+        return self.train_on == "assistant" and not self.left_out
 
     @property
     def wanted(self) -> tuple[str, ...]:
