@@ -89,9 +89,9 @@ def test_one_huge_piece_takes_seconds_at_most(text: str) -> None:
     merges = ["a a", "aa aa", "aaaa aaaa", "a b", "ab ab", "ç Į", "çĮ «", "Ġ Ġ", "ĠĠ ĠĠ"]
     tok = byte_tokenizer()
     tok.model = byte_bpe(merges)
-    start = time.perf_counter()
+    start = time.process_time()
     encoding = tok.encode(text)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert tok.decode(encoding.ids) == text
     assert encoding.offsets[-1][1] == len(text)
 

@@ -125,10 +125,10 @@ class TestFingerprint:
 
     def test_it_is_kept(self, tok: Tokenizer) -> None:
         name = tok.fingerprint
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(1000):
             assert tok.fingerprint == name
-        assert time.perf_counter() - start < 0.5  # 1000 times; worked out anew each would take longer
+        assert time.process_time() - start < 0.5  # 1000 times; worked out anew each would take longer
 
     def test_it_is_the_same_in_another_process(self, tok: Tokenizer) -> None:
         code = (
@@ -202,10 +202,10 @@ class TestAddedTokens:
             tok.add_tokens("new")
 
     def test_a_hundred_thousand_one_by_one_are_quick(self, tok: Tokenizer) -> None:
-        start = time.perf_counter()
+        start = time.process_time()
         for number in range(100_000):
             tok.add_tokens([f"<{number}>"])
-        assert time.perf_counter() - start < 20
+        assert time.process_time() - start < 20
         assert tokens(tok, "a<99999>b") == ["a", "<99999>", "b"]
 
 
