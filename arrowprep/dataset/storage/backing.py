@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -84,7 +85,16 @@ class Chunks:
             return pa.Table.from_batches(self._slices(rows), schema=self.schema)
         if len(rows) == 0:
             return self.schema.empty_table()
+        if len(rows) <= _FEW_A_BATCH * len(self.batches):
+            return self._joined(rows.numbers)
         return gather(rows.numbers, self.stops, self._take)
+
+    def _joined(self, numbers: RowArray) -> pa.Table:
+        """Few rows of each batch, as slices put together: 32 rows of 30 batches in 60 us, by takes 790."""
+        edges = [0, *(np.flatnonzero(np.diff(numbers) != 1) + 1).tolist(), len(numbers)]
+        runs = [(int(numbers[start]), stop - start) for start, stop in pairwise(edges)]
+        slices = [part for first, rows in runs for part in self._slices(Span(first, first + rows))]
+        return pa.Table.from_batches(slices, schema=self.schema).combine_chunks()
 
     def _take(self, batch: int, numbers: RowArray) -> pa.Table:
         return pa.Table.from_batches([self.batches[batch].take(int64_array(numbers))], schema=self.schema)
@@ -133,6 +143,7 @@ def own_copy(table: pa.Table) -> pa.Table:
     return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
+_FEW_A_BATCH = 4  # rows, where these many cost as much sliced as taken
 _ONE_PIECE = 1 << 30  # bytes; 32-bit text offsets overflow at twice that
 
 
