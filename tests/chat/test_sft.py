@@ -368,6 +368,14 @@ class TestPacking:
         assert again.fingerprint == first.fingerprint
         assert list(again) == list(first)
 
+    def test_another_packing_tokenizes_nothing_anew(
+        self, tokenizer: Any, sample: Dataset, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        prepare_sft(sample, tokenizer, max_length=128, packing="wrapped")
+        monkeypatch.setattr("arrowprep.chat.sft.examples.Reader.examples", None)
+        packed = prepare_sft(sample, tokenizer, max_length=64, packing="bfd_split")
+        assert max(map(len, packed["input_ids"])) == 64
+
 
 def load_tokenizer_like(tokenizer: Any) -> Any:
     """An equal one, of new objects."""

@@ -97,7 +97,7 @@ class EncodeRows:
         kept = kept.cut(_blanked(kept.lengths, fates == Fate.KEPT))
         first = np.diff(pieces.rows, prepend=-1) > 0
         return {
-            **token_columns(self.spec.of_rows, kept.edges, kept.ids, kept.trained),
+            **token_columns(self.spec.wanted, kept.edges, kept.ids, kept.trained),
             **_facts(np.asarray(numbers)[pieces.rows], fates, problems[pieces.rows]),
             "length": pa.array(kept.lengths, pa.int32()),
             "trained": pa.array(kept.trained_of_rows, pa.int32()),
@@ -138,14 +138,17 @@ class EncodeRows:
     def _fates(self, whole: Tokens, kept: Tokens, rows: Any, problems: Any) -> Any:
         """(pieces,) the first thing that is wrong with each."""
         limit = self.spec.max_length
-        dropped = self.spec.cut == "drop" and limit is not None
+        dropped = self.spec.truncation == "drop" and limit is not None
         refused = np.array([problem is not None for problem in problems], bool)
         conditions = [
             (refused[rows], Fate.REFUSED),
             (whole.lengths[rows] == 0, Fate.EMPTY),
             (whole.trained_of_rows[rows] == 0, Fate.UNTRAINED),
             (whole.lengths[rows] > limit if dropped else np.zeros(len(rows), bool), Fate.TOO_LONG),
-            (kept.trained_of_rows == 0, Fate.IDLE_PIECE if self.spec.cut == "split" else Fate.CUT_AWAY),
+            (
+                kept.trained_of_rows == 0,
+                Fate.IDLE_PIECE if self.spec.truncation == "split" else Fate.CUT_AWAY,
+            ),
         ]
         return np.select([c for c, _ in conditions], [fate for _, fate in conditions], Fate.KEPT)
 
@@ -182,10 +185,10 @@ def cut(lengths: Any, spec: SFTSpec) -> Packing:
     """The pieces that rows of these lengths are cut to, each a pack of its own."""
     limit = spec.max_length
     rows, starts, sizes = np.arange(len(lengths)), np.zeros(len(lengths), np.int64), lengths
-    if limit is not None and spec.cut in ("keep_start", "keep_end"):
+    if limit is not None and spec.truncation in ("keep_start", "keep_end"):
         sizes = np.minimum(lengths, limit)
-        starts = lengths - sizes if spec.cut == "keep_end" else starts
-    elif limit is not None and spec.cut == "split":
+        starts = lengths - sizes if spec.truncation == "keep_end" else starts
+    elif limit is not None and spec.truncation == "split":
         counts = np.maximum(-(-lengths // limit), 1)
         rows = np.repeat(rows, counts)
         starts = (np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)) * limit

@@ -53,14 +53,10 @@ class RunOptions:
 class Encoded:
     """All rows as tokens: those that were dropped are there too, without tokens, with what became of them."""
 
+    spec: SFTSpec
     function: EncodeRows
     dataset: Any
     facts: Facts
-
-    @property
-    def spec(self) -> SFTSpec:
-        """What was computed."""
-        return self.function.spec
 
     @property
     def reader(self) -> Reader:
@@ -100,7 +96,7 @@ def encode_sft(
         **options.of_map(),
     )
     facts = Facts.of(encoded.select_columns(list(FACTS)).with_format("arrow")[:])
-    return Encoded(function, encoded, facts)
+    return Encoded(spec, function, encoded, facts)
 
 
 def encoder_of(
@@ -112,6 +108,7 @@ def encoder_of(
         raise BadArgument("the two sides of a preference are not packed, split, or given other columns")
     if not len(ds):
         raise ChatError("the dataset has no rows")
+    spec = spec.encoding
     reader = reader_of(tokenizer, spec, shape, is_chat=not _holds_texts(ds, shape), template=template)
     return EncodeRows(spec, reader, tokenizer, add_special_tokens=reader.template is None)
 

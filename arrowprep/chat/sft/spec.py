@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from arrowprep.chat.convention import Convention
@@ -90,17 +90,14 @@ class SFTSpec:
         return self.columns or ("input_ids", "labels", *(("seq_lengths",) if self.packing else ()))
 
     @property
-    def of_rows(self) -> tuple[str, ...]:
-        """The columns of rows before they are packed: what packs are gathered from."""
+    def encoding(self) -> SFTSpec:
+        """The part that decides the rows before they are packed: equal where packing alone differs."""
         if self.packing is None:
-            return self.wanted
+            return self
         gathered = ("labels", *_MADE_OF_LABELS)
-        return ("input_ids", *(name for name in self.wanted if name in gathered))
-
-    @property
-    def cut(self) -> Truncation | None:
-        """How rows are cut before they are packed; None where packing does it."""
-        return None if self.packing in ("bfd_split", "wrapped") else self.truncation
+        columns = ("input_ids", *(name for name in self.wanted if name in gathered))
+        limit = None if self.packing in ("bfd_split", "wrapped") else self.max_length
+        return replace(self, packing=None, columns=columns, max_length=limit)
 
 
 def _one_of(name: str, value: object, known: Iterable[object]) -> None:
