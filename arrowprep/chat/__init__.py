@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from arrowprep.chat.sft import SFTSpec, prepare_sft
     from arrowprep.chat.template import ChatTemplate, Rendered, choose_template
     from arrowprep.chat.tools import function_schema
+    from arrowprep.chat.train_on import TrainOn, trained_spans
 
 _HOME = {
     "ChatTemplate": "template",
@@ -29,6 +30,8 @@ _HOME = {
     "choose_template": "template",
     "function_schema": "tools",
     "span_mask": "mask",
+    "TrainOn": "train_on",
+    "trained_spans": "train_on",
     "Packing": "packing",
     "pack": "packing",
     "SFTSpec": "sft",
@@ -48,12 +51,14 @@ __all__ = [
     "Rendered",
     "SFTReport",
     "SFTSpec",
+    "TrainOn",
     "choose_template",
     "function_schema",
     "pack",
     "prepare_sft",
     "report_sft",
     "span_mask",
+    "trained_spans",
 ]
 
 

@@ -22,6 +22,9 @@ class Turn:
     stop_token: where the stop token begins, or the first of several
     stop: where it ends
     newline: where a line break directly after it ends; stop where there is none
+    reasoning: (start, stop) of the message's own reasoning with its tags; empty where none is shown, None
+        where it cannot be told from the rest
+    tool_calls: the same of its tool calls, up to and with the end of the turn
     """
 
     message: int
@@ -31,6 +34,8 @@ class Turn:
     stop_token: int
     stop: int
     newline: int
+    reasoning: Span | None
+    tool_calls: Span | None
 
     @property
     def body(self) -> Span:

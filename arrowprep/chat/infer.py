@@ -5,10 +5,8 @@ Two methods, on the characters of the whole rendering:
 *Prefix.* If the chat before a turn with the generation prompt, the chat up to and with the turn, and the
 whole chat begin with one another, the turn is what lies between the first two.
 
-*Marker.* Private-use characters are put around each text of each message. Taken out of the rendering again
-they must leave the unmarked rendering, which proves that they changed nothing, and so stand where the texts
-stand. A turn then begins after its header in the window before its first marker, and ends with what follows
-its last marker whatever comes next.
+*Marker.* Characters put around the texts of messages show where these stand. A turn then begins after its
+header in the window before its first marker, and ends with what follows its last marker whatever comes next.
 
 Markers are always placed; the prefix must agree with them. Where neither proves a turn, or a turn has no
 stop token, the rendering is refused: a wrong mask trains the model on the user's words.
@@ -17,27 +15,22 @@ stop token, the rendering is refused: a wrong mask trains the model on the user'
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from itertools import accumulate
-from typing import Any
 
 from arrowprep.chat.convention import Turn
-from arrowprep.chat.messages import REASONING_FIELDS
+from arrowprep.chat.markers import Chat, Render, Traces, traces_of, traces_of_marked
 from arrowprep.errors import MaskUnavailable
 
 __all__ = ["inferred_turns"]
-
-Chat = list[dict[str, Any]]
-Render = Callable[
-    [Chat, bool], "str | None"
-]  # chat, with the generation prompt -> text; None where it is refused
 
 # control tokens by their look: <|im_end|>, <eos>, [/INST]; a closing tag such as </tool_call> ends no turn
 _TOKEN = re.compile(r"<[^<>\s/][^<>\s]{0,60}>|\[/?[A-Z_]{2,20}\]")
 # <think></think>, or its closing tag alone, with the white space around it
 _EMPTY_REASONING = re.compile(r"(\s*)((?:<(\w+)>\s*</\3>|</think>)\s*)")
-_FIRST_MARKER = 0xF0000
+# what closes a reasoning: </think>, <|end|>
+_CLOSING = re.compile(r"\s*<[^<>\s]{1,60}>\s*")
 _PROBE: Chat = [{"role": "user", "content": "And then?"}]
 
 
@@ -56,11 +49,15 @@ def inferred_turns(
     if text is None or not numbers:
         return []
     ends = _Stops(tokens, stops)
-    traces = _traces(chat, render, text, numbers)
+    traces = traces_of(chat, render, text, numbers)
     turns: list[Turn] = []
     for number in numbers:
         floor = max(traces.before(number), turns[-1].stop if turns else 0)
-        turns.append(_Search(chat, number, render, text, traces, ends, floor).turn())
+        turn = _Search(chat, number, render, text, traces, ends, floor).turn()
+        if turns:  # a line break between two turns belongs to the first
+            turns[-1] = replace(turns[-1], newline=min(turns[-1].newline, turn.start))
+            turn = replace(turn, header=max(turn.header, turns[-1].newline))
+        turns.append(turn)
     if prompt:
         turns[-1] = _within(render(chat, True) or "", text, turns[-1], ends)
     return turns
@@ -84,115 +81,6 @@ def _within(prompted: str, text: str, last: Turn, ends: _Stops) -> Turn:
         stop=stop,
         newline=stop + _newline(prompted, stop),
     )
-
-
-@dataclass(frozen=True)
-class _Traces:
-    """first[i], last[i]: where the marked texts of message i begin and end in the rendering, or None."""
-
-    first: list[int | None]
-    last: list[int | None]
-
-    def before(self, number: int) -> int:
-        return max((place for place in self.last[:number] if place is not None), default=0)
-
-    def after(self, number: int, otherwise: int) -> int:
-        return min((place for place in self.first[number + 1 :] if place is not None), default=otherwise)
-
-
-def _traces(chat: Chat, render: Render, text: str, turns: Sequence[int]) -> _Traces:
-    """The places of all messages, or of the assistant's only where marks on the others change the text.
-
-    Of those markings that change nothing, the first that shows every turn, else the one that shows most.
-    """
-    found = [_Traces([None] * len(chat), [None] * len(chat))]
-    markings = [
-        (messages, empty_too) for messages in (range(len(chat)), turns) for empty_too in (False, True)
-    ]
-    for messages, empty_too in markings:
-        traces = _traced(chat, render, text, set(messages), empty_too)
-        if traces is not None:
-            found.append(traces)
-            if None not in (traces.first[number] for number in turns):
-                break
-    return max(found, key=lambda traces: sum(place is not None for place in traces.first))
-
-
-def _traced(chat: Chat, render: Render, text: str, messages: set[int], empty_too: bool) -> _Traces | None:
-    """None where the marks change the rendering."""
-    marker = _Marker(text, empty_too)
-    marked_chat = [marker.message(m, i) if i in messages else m for i, m in enumerate(chat)]
-    marked = render(marked_chat, False)
-    if marked is None or marker.removed(marked) != text:
-        return None
-    first: list[int | None] = [None] * len(chat)
-    last: list[int | None] = [None] * len(chat)
-    for number, place in marker.places(marked):
-        if first[number] is None:
-            first[number] = place
-        last[number] = place
-    return _Traces(first, last)
-
-
-class _Marker:
-    """Puts characters that the text does not hold around the texts of messages, and finds them again."""
-
-    def __init__(self, text: str, empty_too: bool) -> None:
-        self.empty_too = empty_too
-        self._free = (char for char in map(chr, range(_FIRST_MARKER, 0x10FFFE)) if char not in text)
-        self.owner: dict[str, int] = {}  # marker -> number of the message
-
-    def _wrapped(self, text: str, number: int) -> str:
-        core = text.strip()
-        if not core and not self.empty_too:
-            return text
-        start, stop = next(self._free), next(self._free)
-        self.owner[start] = self.owner[stop] = number
-        # inside the white space at the edges, which templates trim
-        lead = text[: len(text) - len(text.lstrip())] if core else ""
-        return f"{lead}{start}{core}{stop}{text[len(lead) + len(core) :] if core else text}"
-
-    def message(self, message: dict[str, Any], number: int) -> dict[str, Any]:
-        marked = dict(message)
-        reasoning = message.get("reasoning_content")
-        if isinstance(reasoning, str):
-            wrapped = self._wrapped(reasoning, number)
-            marked.update((name, wrapped) for name in REASONING_FIELDS if message.get(name) == reasoning)
-        content = message.get("content")
-        if isinstance(content, str):
-            marked["content"] = self._wrapped(content, number)
-        elif isinstance(content, list):
-            marked["content"] = [self._part(part, number) for part in content]
-        if isinstance(message.get("tool_calls"), list):
-            marked["tool_calls"] = [self._call(call, number) for call in message["tool_calls"]]
-        return marked
-
-    def _part(self, part: Any, number: int) -> Any:
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            return {**part, "text": self._wrapped(part["text"], number)}
-        return part
-
-    def _call(self, call: Any, number: int) -> Any:
-        function = call.get("function", call) if isinstance(call, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            return call
-        named = {**function, "name": self._wrapped(function["name"], number)}
-        return {**call, "function": named} if "function" in call else named
-
-    def removed(self, marked: str) -> str:
-        return marked.translate({ord(marker): None for marker in self.owner})
-
-    def places(self, marked: str) -> Iterator[tuple[int, int]]:
-        """(message number, place in the text without markers) of each marker where it first occurs."""
-        seen: set[str] = set()
-        if not self.owner:
-            return
-        for found in re.finditer(f"[{''.join(self.owner)}]", marked):
-            marker = found[0]
-            removed = sum(marked.count(other, 0, found.start()) for other in self.owner)
-            if marker not in seen:
-                seen.add(marker)
-                yield self.owner[marker], found.start() - removed
 
 
 class _Stops:
@@ -245,7 +133,7 @@ class _Search:
         number: int,
         render: Render,
         text: str,
-        traces: _Traces,
+        traces: Traces,
         stops: _Stops,
         floor: int,
     ) -> None:
@@ -271,7 +159,8 @@ class _Search:
             self._empty_reasoning(header, start, stop_token if first is None else first),
             stop_token,
             end,
-            end + _newline(self.text, end),
+            min(end + _newline(self.text, end), latest),
+            *self._fields(start, stop_token, end),
         )
 
     def _refusal(self, reason: str) -> MaskUnavailable:
@@ -336,6 +225,34 @@ class _Search:
                 return begins, found.end()
         return start, start
 
+    def _fields(self, start: int, stop_token: int, end: int) -> list[tuple[int, int] | None]:
+        """Where reasoning and tool calls are: empty where there are none, None where that is not told."""
+        names = ("reasoning_content", "content", "tool_calls")
+        reasoning, content, calls = (self.traces.fields.get((self.number, name)) for name in names)
+        shown = [places for places in (reasoning, content, calls) if places]
+        if shown != sorted(shown):
+            return [None, None]
+        first = (content or calls or (stop_token, end))[0]
+        thought = self._reasoning(start, stop_token, reasoning and reasoning[1], first)
+        if thought is None and reasoning and content:
+            thought = start, first
+        if not calls:
+            return [thought, (end, end)]
+        before = content[1] if content else thought and thought[1]
+        return [thought, None if before is None else (before, end)]
+
+    def _reasoning(
+        self, start: int, stop_token: int, closed: int | None, first: int
+    ) -> tuple[int, int] | None:
+        """From start to what closes it at closed, before first; or as the content has it in tags."""
+        if closed is not None:
+            closing = _CLOSING.match(self.text, closed, first)
+            return (start, closing.end()) if closing else None
+        thoughts = list(re.finditer(r"</think>\s*", self.text[start:stop_token]))
+        if not thoughts or "</think>" not in str(self.chat[self.number].get("content")):
+            return start, start
+        return (start, start + thoughts[0].end()) if len(thoughts) == 1 else None
+
     def _end(self, last: int, has_trace: bool) -> int:
         """The end of what follows last, or the turn's start, whatever comes after the turn."""
         tail, other = self.text[last:], self._other_tail(last, has_trace)
@@ -362,7 +279,7 @@ class _Search:
         if not has_trace:
             return text[last:] if text.startswith(self.text[:last]) else None
         for empty_too in (False, True):
-            traces = _traced(chat, self.render, text, {self.number}, empty_too)
+            traces = traces_of_marked(chat, self.render, text, {self.number}, empty_too)
             place = traces.last[self.number] if traces else None
             if place is not None:
                 return text[place:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from arrowprep.chat import Convention
 from arrowprep.chat.template import Rendered
+from arrowprep.chat.train_on import TrainOn, trained_spans
 from arrowprep.errors import MaskUnavailable
 from tests.conformance.test_chat import HOME, Golden, golden, lines
 
@@ -122,3 +124,38 @@ def test_an_empty_reasoning_is_trained_where_that_is_switched_on(name: str, gold
                 assert re.fullmatch(EMPTY + re.escape(without), whole)
                 found += 1
     assert found
+
+
+def test_reasoning_and_calls_can_be_left_out_of_every_template_that_shows_them(golden: Golden) -> None:
+    seen: Counter[str] = Counter()
+    for name, template in golden.templates.items():
+        for _, messages, options in chats(golden, name):
+            try:
+                rendered = template.render_with_spans(
+                    messages, spans="infer", convention=Convention(), **options
+                )
+                left = trained_spans(messages, rendered, TrainOn(reasoning=False, tool_calls=False))
+            except MaskUnavailable:
+                continue
+            trained = "|".join(rendered.text[start:stop] for start, stop in left)
+            whole = "|".join(rendered.text[start:stop] for start, stop in rendered.spans)
+            for field, text in said(messages):
+                if text in whole:
+                    assert (text in trained) == (field == "content"), (name, field, text)
+                    seen[field] += 1
+    print(seen)
+    assert min(seen["reasoning"], seen["call"]) > 50
+    assert seen["content"] > 500
+
+
+def said(messages: list[Any]) -> Iterator[tuple[str, str]]:
+    """(field, text) of what the assistant's trained messages say, but for contents that hold thoughts."""
+    for message in messages:
+        if message["role"] == "assistant" and message.get("train", True):
+            content = message.get("content")
+            if isinstance(content, str) and "</think>" not in content:
+                yield "content", content.strip()
+            if message.get("reasoning_content"):
+                yield "reasoning", message["reasoning_content"].strip()
+            for call in message.get("tool_calls") or ():
+                yield "call", call["function"]["name"]
