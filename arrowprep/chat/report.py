@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from arrowprep.chat.packing import Packing
 from arrowprep.chat.sft.encode import TWO_BOS, Fate
@@ -175,7 +176,7 @@ def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
         longest=int(whole.max(initial=0)),
         dropped=_dropped(facts),
         refused=_refused(facts),
-        double_bos=sum(problem == TWO_BOS for problem in facts.problems.to_pylist()),
+        double_bos=pc.sum(pc.equal(facts.problems, TWO_BOS)).as_py() or 0,
         trains_stop=trains,
         trains_no_stop=trains_not,
         stop_unknown=unknown,

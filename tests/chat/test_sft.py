@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arrowprep import Dataset, DatasetDict, data, load_local, load_tokenizer
-from arrowprep.chat import Convention, pack, prepare_sft
+from arrowprep.chat import Convention, SFTSpec, pack, prepare_sft
+from arrowprep.chat.sft.encode import cut
 from arrowprep.errors import BadArgument, ChatError
 
 CHATML = data.CHATML.read_text()
@@ -310,6 +313,19 @@ class TestTruncation:
         assert len(prepared) == 1
         with pytest.raises(ChatError, match="everything to train was cut away"):
             prepare_sft(of_chats([long_question]), tokenizer, max_length=30)
+
+    @given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 5))
+    def test_split_pieces_are_the_rows_in_order(self, lengths: list[int], limit: int) -> None:
+        pieces = cut(np.array(lengths, np.int64), SFTSpec(max_length=limit, truncation="split"))
+        found = [
+            list(range(start, start + length))
+            for start, length in zip(pieces.starts.tolist(), pieces.lengths.tolist(), strict=True)
+        ]
+        for row, length in enumerate(lengths):
+            of_row = [piece for piece, owner in zip(found, pieces.rows, strict=True) if owner == row]
+            assert [place for piece in of_row for place in piece] == list(range(length))
+            assert all(len(piece) == limit for piece in of_row[:-1])
+            assert len(of_row[-1]) <= limit
 
     def test_no_limit(self, tokenizer: Any) -> None:
         [row] = prepare_sft(of_chats([chat("a", "b " * 3000)]), tokenizer, max_length=None)
