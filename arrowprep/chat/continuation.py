@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from arrowprep.chat.messages import REASONING_FIELDS
-from arrowprep.errors import TemplateError
+from arrowprep.errors import ChatError, TemplateError
 
-__all__ = ["continued"]
+__all__ = ["Continuation", "continued"]
+
+Continuation = Literal["exact", "transformers"]
 
 # ends in a space: whether that is left shows whether the template trims
 _MARK = "THE_MESSAGE_GOES_ON_HERE "
 
 
 def continued(
-    chat: list[dict[str, Any]], field: str, source: str, render: Callable[[list[dict[str, Any]]], str]
+    chat: list[dict[str, Any]],
+    field: str,
+    source: str,
+    render: Callable[[list[dict[str, Any]]], str],
+    continuation: Continuation = "exact",
 ) -> str:
     """The text of chat up to the end of the last message's field.
 
     field: "content", or another key of the message; of content parts the last text counts
     source: the template's text; a field that does not occur in it cannot be continued
+    continuation: "transformers" gives its text where the prefix is empty and the template trims: without
+        the white space that ends the header
 
     A mark is put at the end of the field and the rendering cut there. Where the
     template trims, the prefix loses its trailing blanks, but the header before
     an empty prefix keeps its own.
     """
+    if continuation not in ("exact", "transformers"):
+        raise ChatError(f'continuation is "exact" or "transformers", not {continuation!r}')
     last = chat[-1]
     prefix = last.get(field)
     if prefix is None:
@@ -43,7 +53,9 @@ def continued(
             f"the last message's {field} is not in the rendered text: the template changes or drops it",
             kind="continue_not_found",
         )
-    return _cut(text, prefix)
+    at = text.rindex(_MARK.rstrip())
+    keeps_white_space = text.startswith(_MARK, at) or (not prefix.strip() and continuation == "exact")
+    return text[:at] if keeps_white_space else text[:at].rstrip()
 
 
 def _with_mark(content: Any, field: str) -> tuple[str, Any]:
@@ -56,10 +68,3 @@ def _with_mark(content: Any, field: str) -> tuple[str, Any]:
             marked = {**part, "text": part["text"] + _MARK}
             return part["text"], [*content[:place], marked, *content[place + 1 :]]
     raise TemplateError(f"the last message's {field} has no text to continue", kind="continue_no_content")
-
-
-def _cut(text: str, prefix: str) -> str:
-    at = text.rindex(_MARK.rstrip())
-    if text.startswith(_MARK, at) or not prefix.strip():
-        return text[:at]
-    return text[:at].rstrip()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from arrowprep.chat.continuation import continued
+from arrowprep.chat.continuation import Continuation, continued
 from arrowprep.chat.convention import Convention, Turn
 from arrowprep.chat.generation import missing_tag
 from arrowprep.chat.infer import inferred_turns
@@ -90,6 +90,7 @@ class ChatTemplate:
         documents: Any = None,
         add_generation_prompt: bool = False,
         continue_final_message: bool | str = False,
+        continuation: Continuation = "exact",
         **variables: Any,
     ) -> Rendered:
         """The text of one conversation.
@@ -99,6 +100,7 @@ class ChatTemplate:
         documents: dicts
         add_generation_prompt: end with the header of an assistant's turn, where the template knows how
         continue_final_message: end inside the last message, after its content (True) or the named field
+        continuation: "transformers" to lose the white space of the header before an empty message as it does
         variables: whatever else the template reads; they win over the special tokens
 
         Raises TemplateError; its `kind` says whether the template refused
@@ -116,7 +118,8 @@ class ChatTemplate:
                 kind="api_option_clash",
             )
         field = "content" if continue_final_message is True else continue_final_message
-        return Rendered(continued(chat, field, self.source, lambda c: self._rendered(c, given).text))
+        text = continued(chat, field, self.source, lambda c: self._rendered(c, given).text, continuation)
+        return Rendered(text)
 
     def render_with_spans(
         self,

@@ -68,6 +68,7 @@ def render(
     if spans is None:
         texts = [template.render(chat, **options, **variables).text for chat in conversations]
         return RenderedChats(texts, [], batched)
+    del options["continuation"]
     if options.pop("continue_final_message"):
         raise BadArgument(
             "an assistant mask needs whole messages: leave out continue_final_message or the mask"

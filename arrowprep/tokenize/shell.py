@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -95,7 +95,8 @@ class PreTrainedTokenizer(Vocabulary):
         self.split_special_tokens = bool(settings.get("split_special_tokens"))
         self.chat_template = templates_by_name(settings.get("chat_template"))
         self.clock: Callable[[], datetime] | None = settings.get("clock")
-        self._add_missing(added_tokens_decoder or {})
+        self.listed_tokens = dict(added_tokens_decoder or {})  # of its files; a new training keeps them
+        self._add_missing(self.listed_tokens)
         self._add_bos_token = self._add_eos_token = False
         if "add_bos_token" in settings or "add_eos_token" in settings:
             self._frame(bool(settings.get("add_bos_token")), bool(settings.get("add_eos_token")))
@@ -343,6 +344,7 @@ class PreTrainedTokenizer(Vocabulary):
         stop_strings: Sequence[str] = (),
         convention: Convention | None = None,
         straddle: Literal["overlap", "inside", "start"] = "overlap",
+        continuation: Literal["exact", "transformers"] = "exact",
         **variables: Any,
     ) -> Any:
         """Render one conversation, or a batch of them, and encode it.
@@ -357,6 +359,8 @@ class PreTrainedTokenizer(Vocabulary):
         stop_strings: for "infer", texts that end a turn and do not look like control tokens
         convention: what of the template's own text around an answer is marked: `chat.Convention`
         straddle: which tokens over the edge of that are marked: as for `chat.span_mask`
+        continuation: of an empty last message, where a template trims: "transformers" loses the white space
+            that ends the header, as it does
         variables: what else the template reads; they win over the special tokens
 
         No special tokens are added: the template writes those it wants. Raises
@@ -371,6 +375,7 @@ class PreTrainedTokenizer(Vocabulary):
             documents=documents,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=continue_final_message,
+            continuation=continuation,
             spans=spans if tokenize and return_assistant_tokens_mask else None,
             stop_strings=stop_strings,
             convention=convention,
@@ -456,6 +461,32 @@ class PreTrainedTokenizer(Vocabulary):
         for name in pipelines.OPTIONS:
             settings.pop(name, None)
         return cls(tokenizer_object=pipeline, added_tokens_decoder=folder.added, **settings)
+
+    def train_new_from_iterator(
+        self: Self,
+        text_iterator: Iterable[Any],
+        vocab_size: int,
+        length: int | None = None,
+        new_special_tokens: Sequence[str | AddedToken] | None = None,
+        special_tokens_map: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Self:
+        """A tokenizer like this one with a vocabulary that is learnt from texts, or from lists of texts.
+
+        Normalizer, pre-tokenizer, decoder, special tokens and settings are kept. Added
+        tokens that are not special are too where the config lists them, or the model is Unigram.
+
+        length: of the iterator, for a progress bar
+        new_special_tokens: further ones
+        special_tokens_map: old special tokens to new ones
+        options: those of the model's trainer
+
+        Raises BadArgument where the post-processor needs a token that is no more.
+        """
+        from arrowprep.tokenize.retraining import train_new
+
+        new, renamed = list(new_special_tokens or ()), dict(special_tokens_map or {})
+        return train_new(self, text_iterator, vocab_size, length, new, renamed, options)
 
     def save_pretrained(
         self, save_directory: str | Path, filename_prefix: str | None = None, save_jinja_files: bool = True

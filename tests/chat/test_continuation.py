@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arrowprep.chat import ChatTemplate
-from arrowprep.errors import TemplateError
+from arrowprep.errors import ChatError, TemplateError
 
 KEEPS = ChatTemplate("{% for m in messages %}<{{ m.role }}>\n\n{{ m.content }}</s>{% endfor %}")
 TRIMS = ChatTemplate("{% for m in messages %}<{{ m.role }}>\n\n{{ m.content|trim }}</s>{% endfor %}")
@@ -34,6 +34,15 @@ def test_a_template_that_trims_drops_the_prefixes_last_blanks() -> None:
 def test_before_an_empty_prefix_the_header_keeps_its_blanks(blank: str) -> None:
     assert ended(TRIMS, blank) == "\n\n"
     assert ended(KEEPS, blank) == "\n\n" + blank
+
+
+def test_transformers_text_without_the_headers_blanks_has_to_be_asked_for() -> None:
+    assert ended(TRIMS, "", continuation="transformers") == ""
+    assert ended(KEEPS, "", continuation="transformers") == "\n\n"
+    for template, prefix in ((TRIMS, "so far "), (KEEPS, "so far ")):
+        assert ended(template, prefix, continuation="transformers") == ended(template, prefix)
+    with pytest.raises(ChatError, match="not 'exactly'"):
+        ended(TRIMS, "", continuation="exactly")
 
 
 def test_the_last_of_several_equal_texts_is_meant() -> None:

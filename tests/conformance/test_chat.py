@@ -110,6 +110,25 @@ def test_renderings_refusals_and_spans_are_the_references(golden: Golden, capsys
     assert wanted["renderings"] > 2000
 
 
+def test_the_texts_of_its_known_faults_are_given_where_they_are_asked_for(
+    golden: Golden, capsys: Any
+) -> None:
+    told, right = 0, 0
+    for line in lines("golden.jsonl"):
+        place = (line["t"], line["c"], line["o"])
+        messages, options = golden.call(line)
+        if line["ok"] and options.get("continue_final_message"):
+            template = golden.templates[line["t"]]
+            assert template.render(messages, continuation="transformers", **options).text == line["text"]
+            told += 1
+            if place in golden.right:
+                assert template.render(messages, **options).text == golden.right[place] != line["text"]
+                right += 1
+    with capsys.disabled():
+        print(f"\nchat: continued as transformers {told}/{told}, put right {right}/{len(golden.right)}")
+    assert right == len(golden.right) > 10
+
+
 # what the reference makes wrong parameters of, or refuses though it could be read
 PUT_RIGHT = {"star_args": "refused", "numpy_docstring": "read", "sphinx_docstring": "read"}
 

@@ -81,6 +81,11 @@ class TestRendering:
     def test_a_final_message_is_continued(self, tok: PreTrainedTokenizer) -> None:
         text = tok.apply_chat_template(CHAT, tokenize=False, continue_final_message=True)
         assert text == "<user>Hi<assistant>hello world"
+        tok.chat_template = "{% for m in messages %}{{ m.role }}:\n{{ m.content | trim }}{% endfor %}"
+        chat, options = [{"role": "assistant", "content": ""}], {"continue_final_message": True}
+        assert tok.apply_chat_template(chat, tokenize=False, **options) == "assistant:\n"
+        options["continuation"] = "transformers"
+        assert tok.apply_chat_template(chat, tokenize=False, **options) == "assistant:"
 
     def test_what_is_not_supported_is_refused_and_not_ignored(self, tok: PreTrainedTokenizer) -> None:
         with pytest.raises(ChatError, match="sanitize_control_tokens"):
