@@ -20,21 +20,23 @@ class Framing:
     """What happens to the tokens of a text after the model, in one call.
 
     words_given: texts are lists of words, whose numbers the tokens keep
+    ids_only: texts, offsets and words of the tokens are left empty, which is faster
     """
 
     add_special_tokens: bool = True
     truncation: Truncation | None = None
     padding: Padding | None = None
     words_given: bool = False
+    ids_only: bool = False
 
 
 def encode_row(
     engine: ReferenceEngine, text: Text, pair: Text | None, framing: Framing, *, pad: bool = True
 ) -> Encoding:
     """The encoding of a text or of a pair."""
-    encodings = [_encode_text(engine, text, 0, framing.words_given)]
+    encodings = [_encode_text(engine, text, 0, framing)]
     if pair is not None:
-        encodings.append(_encode_text(engine, pair, 1, framing.words_given))
+        encodings.append(_encode_text(engine, pair, 1, framing))
     encoding = post_process(engine.pipeline, encodings, framing)
     if pad and framing.padding:
         pad_all([encoding], framing.padding)
@@ -79,20 +81,24 @@ def truncate_pair(encodings: list[Encoding], settings: Truncation, added: int = 
         encoding.truncate(kept, settings.stride, settings.direction)
 
 
-def _encode_text(engine: ReferenceEngine, text: Text, type_id: int, words_given: bool) -> Encoding:
-    if not words_given:
-        return _from_trace(engine.trace(check_text(text)), type_id)
+def _encode_text(engine: ReferenceEngine, text: Text, type_id: int, framing: Framing) -> Encoding:
+    if not framing.words_given:
+        return _tokens_of(engine, check_text(text), type_id, framing.ids_only)
     if isinstance(text, str):
         raise NotText("with is_pretokenized a text is a list of words, not a str", given="str")
     parts = []
     for number, word in enumerate(text):
-        part = _from_trace(engine.trace(check_text(word)), type_id)
-        part.words = [number] * len(part)
+        part = _tokens_of(engine, check_text(word), type_id, framing.ids_only)
+        if not framing.ids_only:
+            part.words = [number] * len(part)
         parts.append(part)
     return Encoding.merge(parts, growing_offsets=False)
 
 
-def _from_trace(trace: Trace, type_id: int) -> Encoding:
+def _tokens_of(engine: ReferenceEngine, text: str, type_id: int, ids_only: bool) -> Encoding:
+    if ids_only:
+        return Encoding(engine.ids(text))  # of type 0, the second text too, until a template says more
+    trace: Trace = engine.trace(text)
     return Encoding(
         trace.ids,
         [type_id] * len(trace.ids),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize.added_tokens import AddedToken, as_added_tokens
 from arrowprep.tokenize.assembly import Assembly
+from arrowprep.tokenize.async_calls import in_thread, taken
 from arrowprep.tokenize.columns import Columns, Texts, Wanted, encode_columns
 from arrowprep.tokenize.encoding import Encoding, pad_all
 from arrowprep.tokenize.engine import choose_engine
@@ -173,23 +174,40 @@ class Tokenizer(Assembly):
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """The encodings of texts; an element that is a pair, a tuple or a list of two, is encoded as one."""
-        engine = self._engine
-        pairs = [_as_pair(item, is_pretokenized) for item in input]
-        return encode_rows(engine, pairs, _framing(engine, add_special_tokens, is_pretokenized))
+        return _encode_batch(self._engine, input, is_pretokenized, add_special_tokens)
 
     def encode_batch_fast(
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
-        """The same ids; offsets, tokens and words are left empty."""
-        encodings = self.encode_batch(input, is_pretokenized, add_special_tokens)
-        for encoding in encodings:
-            for part in (encoding, *encoding.overflowing):
-                part.offsets, part.tokens, part.words = (
-                    [(0, 0)] * len(part),
-                    [""] * len(part),
-                    [None] * len(part),
-                )
-        return encodings
+        """The same ids; offsets, words and, but for added ones, the texts of tokens are left empty.
+
+        Types are 0, of a pair's second text too, but where the post-processor sets them.
+        """
+        return _encode_batch(self._engine, input, is_pretokenized, add_special_tokens, ids_only=True)
+
+    def async_encode(
+        self,
+        sequence: str | Sequence[str],
+        pair: str | Sequence[str] | None = None,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Awaitable[Encoding]:
+        """`encode` in a thread of the running event loop, of what is given and set now."""
+        engine = self._engine
+        framing = _framing(engine, add_special_tokens, is_pretokenized)
+        return in_thread(encode_row, engine, taken(sequence), taken(pair), framing)
+
+    def async_encode_batch(
+        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Awaitable[list[Encoding]]:
+        """`encode_batch` in such a thread."""
+        return in_thread(_encode_batch, self._engine, taken(input), is_pretokenized, add_special_tokens)
+
+    def async_encode_batch_fast(
+        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Awaitable[list[Encoding]]:
+        """`encode_batch_fast` in such a thread."""
+        return in_thread(_encode_batch, self._engine, taken(input), is_pretokenized, add_special_tokens, True)
 
     def post_process(
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
@@ -250,17 +268,33 @@ class Tokenizer(Assembly):
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """The text of each list of ids."""
-        engine = self._engine
-        return [engine.decode_row([check_id(id) for id in ids], skip_special_tokens) for ids in sequences]
+        return _decode_batch(self._engine, sequences, skip_special_tokens)
+
+    def async_decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True
+    ) -> Awaitable[list[str]]:
+        """`decode_batch` in a thread of the running event loop."""
+        return in_thread(_decode_batch, self._engine, taken(sequences), skip_special_tokens)
 
     def decode_column(self, ids: pa.ListArray, skip_special_tokens: bool = False) -> pa.StringArray:
         """The text of each row of an Arrow list column; null where the row is."""
         return self._engine.decode(ids, skip_special_tokens=skip_special_tokens)
 
 
-def _framing(engine: Any, add_special_tokens: bool, words_given: bool) -> Framing:
+def _framing(engine: Any, add_special_tokens: bool, words_given: bool, ids_only: bool = False) -> Framing:
     pipeline = engine.pipeline
-    return Framing(add_special_tokens, pipeline.truncation, pipeline.padding, words_given)
+    return Framing(add_special_tokens, pipeline.truncation, pipeline.padding, words_given, ids_only)
+
+
+def _encode_batch(
+    engine: Any, input: Sequence[Any], words_given: bool, add_special_tokens: bool, ids_only: bool = False
+) -> list[Encoding]:
+    pairs = [_as_pair(item, words_given) for item in input]
+    return encode_rows(engine, pairs, _framing(engine, add_special_tokens, words_given, ids_only))
+
+
+def _decode_batch(engine: Any, rows: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+    return [engine.decode_row([check_id(id) for id in ids], skip_special_tokens) for ids in rows]
 
 
 def _as_pair(item: Any, words_given: bool) -> tuple[Any, Any]:
