@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.dataset.feature_kinds import encode, feature_type, needs_encoding
+from arrowprep.dataset import as_json
+from arrowprep.dataset.feature_kinds import encode, feature_of, feature_type, needs_encoding
 from arrowprep.dataset.plain import plain_array
 from arrowprep.dataset.widen import cast, is_list
 from arrowprep.errors import DataError, TypeConflict
@@ -33,12 +34,19 @@ def to_column(values: Any, name: str, original: pa.DataType | None = None) -> Co
     Arrow and NumPy data never become Python objects. Python values get the type
     they have; where that is of the same kind as `original` and loses nothing,
     the original type stays (an int32 column stays int32, text stays large).
-    Raises TypeConflict, which names the column.
+    Dicts whose keys differ by row are JSON (`as_json`). Raises TypeConflict,
+    which names the column.
     """
     known = _without_python(values)
     if known is not None:
         return known
-    column = _from_python(list(values), name)
+    values = list(values)
+    try:
+        column = _from_python(values, name)
+    except TypeConflict:
+        if original is None or not as_json.holds_json(original):
+            raise
+        return to_feature(values, name, feature_of(original))
     narrow = _narrowed(column, name)
     if narrow is not None:
         return narrow
@@ -53,7 +61,7 @@ def to_feature(values: Any, name: str, feature: Any) -> Column:
         if known is not None and (known.type == kind or not needs_encoding(feature)):
             return cast(known, kind)
         given = values if known is None else known.to_pylist()
-        return pa.array([encode(feature, _plain(value)) for value in given], kind)
+        return as_json.built([encode(feature, _plain(value)) for value in given], kind)
     except (*_UNFIT, DataError) as error:
         raise TypeConflict(f"column {name!r} should be {feature!r}: {error}", column=name) from error
 
@@ -101,10 +109,16 @@ def _from_python(values: list[Any], name: str) -> Column:
     if known is not None:
         return known
     try:
-        return pa.array(values)
+        column = pa.array(values)
+        if not as_json.may_lack_keys(column):
+            return column
+        written = as_json.as_written([_plain(v) for v in values])
+        return column if written is None else written
     except _UNFIT as first:
+        plain = [_plain(v) for v in values]
         try:
-            return pa.array([_plain(v) for v in values])
+            written = as_json.as_written(plain)
+            return pa.array(plain) if written is None else written
         except _UNFIT:
             raise TypeConflict(_conflict(values, name, str(first)), column=name) from first
 
@@ -155,7 +169,7 @@ def _as_before(column: Column, original: pa.DataType) -> Column:
     if column.type == original or not same_kind(column.type, original):
         return column
     try:
-        return column.cast(original)
+        return cast(column, original) if as_json.holds_json(original) else column.cast(original)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return column
 
@@ -168,6 +182,8 @@ def same_kind(a: pa.DataType, b: pa.DataType) -> bool:
     types = pa.types
     if a == b or types.is_null(a):
         return True
+    if as_json.is_json(b):
+        return bool(types.is_nested(a)) and as_json.can_be_json(a)
     if types.is_struct(a) and types.is_struct(b):
         names = [f.name for f in a]
         return names == [f.name for f in b] and all(

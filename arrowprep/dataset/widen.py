@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from arrowprep.dataset import as_json
 from arrowprep.errors import TypeConflict
 
 _UNITS = ("s", "ms", "us", "ns")
@@ -17,8 +18,10 @@ def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     """The narrowest type that holds all values of both, or TypeConflict.
 
     null < anything; ints and floats by width, an int beside a float is float64;
-    text and binary by offset size; lists and structs by their parts, a struct
-    takes the fields of both.
+    text and binary by offset size; lists and structs by their parts. Structs of
+    unlike fields are JSON, which keeps what is absent apart from null, and so is
+    a field that no other type holds; where JSON has no such values (bytes,
+    dates), the struct takes the fields of both.
 
     >>> wider(pa.int32(), pa.null()), wider(pa.int64(), pa.float32())
     (DataType(int32), DataType(double))
@@ -27,7 +30,7 @@ def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType:
         return a
     if pa.types.is_null(a):
         return b
-    for family in (_numbers, _texts, _lists, _structs, _timestamps, _dictionaries):
+    for family in (_numbers, _texts, _lists, _structs, _json, _timestamps, _dictionaries):
         found = family(a, b)
         if found is not None:
             return found
@@ -51,6 +54,7 @@ def wider_schema(a: pa.Schema, b: pa.Schema) -> pa.Schema:
 def cast(column: pa.Array | pa.ChunkedArray, to: pa.DataType) -> pa.Array | pa.ChunkedArray:
     """The column as another type; struct fields that are absent become null.
 
+    A column of text is taken for the text of JSON, text in a struct for text that widened to JSON.
     An integer becomes the closest float, as in Python; all else that would lose a value is ArrowInvalid.
     """
     if column.type == to:
@@ -59,11 +63,18 @@ def cast(column: pa.Array | pa.ChunkedArray, to: pa.DataType) -> pa.Array | pa.C
         return pa.chunked_array([cast(chunk, to) for chunk in column.chunks], type=to)
     if pa.types.is_struct(to) and pa.types.is_struct(column.type):
         return _cast_struct(column, to)
-    if is_list(to) and is_list(column.type) and (_holds_struct(to) or pa.types.is_floating(_leaf(to))):
+    if is_list(to) and is_list(column.type) and (_is_ours(_leaf(to)) or _is_ours(_leaf(column.type))):
         return _cast_list(column, to)
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), to)
+    if as_json.is_json(to):
+        return as_json.to_json(column, to, text_is_json=True)
     return column.cast(to, safe=not (pa.types.is_integer(column.type) and pa.types.is_floating(to)))
+
+
+def _is_ours(kind: pa.DataType) -> bool:
+    """Whether Arrow's own cast of a list of these does otherwise than `cast`."""
+    return bool(pa.types.is_struct(kind) or pa.types.is_floating(kind) or as_json.is_json(kind))
 
 
 def _leaf(kind: pa.DataType) -> pa.DataType:
@@ -79,6 +90,11 @@ def cast_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
         for field in schema
     ]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def empty_table(schema: pa.Schema) -> pa.Table:
+    """No rows of these columns; Arrow's own method knows no JSON inside lists and structs."""
+    return cast_table(pa.table({}), schema)
 
 
 def _numbers(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
@@ -120,10 +136,6 @@ def is_list(t: pa.DataType) -> bool:
     return bool(pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t))
 
 
-def _holds_struct(t: pa.DataType) -> bool:
-    return bool(pa.types.is_struct(t)) or (is_list(t) and _holds_struct(t.value_type))
-
-
 def _lists(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     if not (is_list(a) and is_list(b)):
         return None
@@ -137,11 +149,35 @@ def _lists(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 def _structs(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     if not (pa.types.is_struct(a) and pa.types.is_struct(b)):
         return None
+    if not as_json.common_fields(a, b) and (written := _as_json(a, b)) is not None:
+        return written
     fields = {field.name: field for field in a}
     for field in b:
         known = fields.get(field.name)
-        fields[field.name] = field if known is None else known.with_type(wider(known.type, field.type))
+        fields[field.name] = field if known is None else known.with_type(_wider_field(known.type, field.type))
     return pa.struct(list(fields.values()))
+
+
+def _wider_field(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    try:
+        return wider(a, b)
+    except TypeConflict:
+        written = _as_json(a, b)
+        if written is None:
+            raise
+        return written
+
+
+def _as_json(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """JSON, where it has all values of both."""
+    return as_json.TYPE if as_json.can_be_json(a) and as_json.can_be_json(b) else None
+
+
+def _json(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    for written, other in ((a, b), (b, a)):
+        if as_json.is_json(written) and pa.types.is_struct(other) and as_json.can_be_json(other):
+            return written
+    return None
 
 
 def _timestamps(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
@@ -159,12 +195,18 @@ def _dictionaries(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 def _cast_struct(column: pa.StructArray, to: pa.StructType) -> pa.StructArray:
     have = {column.type.field(i).name: column.field(i) for i in range(column.type.num_fields)}
     children = [
-        cast(have[field.name], field.type) if field.name in have else pa.nulls(len(column), field.type)
+        _cast_field(have[field.name], field.type) if field.name in have else pa.nulls(len(column), field.type)
         for field in to
     ]
     if not children:
         return pa.array([{}] * len(column), type=to)
     return pa.StructArray.from_arrays(children, fields=list(to), mask=column.is_null())
+
+
+def _cast_field(column: pa.Array, to: pa.DataType) -> pa.Array:
+    if as_json.is_json(to) and column.type != to:
+        return as_json.to_json(column, to, text_is_json=False)
+    return cast(column, to)
 
 
 def _cast_list(column: pa.Array, to: pa.DataType) -> pa.Array:

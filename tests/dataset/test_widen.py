@@ -44,9 +44,16 @@ def types():
         (pa.string(), pa.large_string(), pa.large_string()),
         (pa.list_(pa.null()), pa.list_(pa.int32()), pa.list_(pa.int32())),
         (
-            pa.struct([("a", pa.int8())]),
+            pa.struct([("a", pa.int8()), ("b", pa.null())]),
+            pa.struct([("b", pa.string()), ("a", pa.int16())]),
+            pa.struct([("a", pa.int16()), ("b", pa.string())]),
+        ),
+        (pa.struct([("a", pa.int8())]), pa.struct([("b", pa.string())]), pa.json_(pa.string())),
+        (pa.json_(pa.string()), pa.struct([("b", pa.string())]), pa.json_(pa.string())),
+        (
+            pa.struct([("a", pa.binary())]),
             pa.struct([("b", pa.string())]),
-            pa.struct([("a", pa.int8()), ("b", pa.string())]),
+            pa.struct([("a", pa.binary()), ("b", pa.string())]),
         ),
         (pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us")),
         (pa.dictionary(pa.int8(), pa.string()), pa.string(), pa.string()),

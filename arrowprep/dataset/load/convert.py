@@ -23,7 +23,7 @@ from arrowprep.dataset.storage.ipc import open_mapped, schema_of
 from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict, UnreadableFile
 from arrowprep.progress import bar
 
-_VERSION = 1  # of what readers make of a file; part of every name
+_VERSION = 2  # of what readers make of a file; part of every name
 _SPEED_ONLY = {"block_bytes", "batch_size"}  # options that change no row
 _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: hashing would read it all
 

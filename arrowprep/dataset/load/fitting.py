@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
 
-from arrowprep.dataset import widen
-from arrowprep.dataset.feature_kinds import encode
+from arrowprep.dataset import as_json, widen
+from arrowprep.dataset.feature_kinds import encode, feature_of
 from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Value
-from arrowprep.dataset.load import natural
+from arrowprep.dataset.formats.python import to_list
 from arrowprep.errors import ArrowprepError, TypeConflict
 
 
@@ -81,18 +81,18 @@ def _cast(column: pa.ChunkedArray, feature: Any, kind: pa.DataType) -> pa.Chunke
 
 
 def _encoded(column: pa.ChunkedArray, feature: Any, kind: pa.DataType) -> pa.ChunkedArray:
-    values = [encode(feature, value) for value in column.to_pylist()]
-    if natural.is_json(kind):
-        return pa.chunked_array([pa.ExtensionArray.from_storage(kind, pa.array(values, kind.storage_type))])
-    return pa.chunked_array([pa.array(values, kind)])
+    values = [encode(feature, value) for value in to_list(column, feature_of(column.type))]
+    return pa.chunked_array([as_json.built(values, kind)])
 
 
 def _needs_encoding(feature: Any, kind: pa.DataType) -> bool:
     """Whether Arrow's cast does not know what to do: names of classes, values to be JSON."""
     if isinstance(feature, ClassLabel):
         return True
+    if as_json.is_json(kind):
+        return not isinstance(feature, Json | Value)
     if isinstance(feature, Json):
-        return not (natural.is_json(kind) or _is_text(kind))
+        return not _is_text(kind)
     if isinstance(feature, dict):
         inner = {field.name: field.type for field in kind} if pat.is_struct(kind) else {}
         return any(_needs_encoding(child, inner.get(name, pa.null())) for name, child in feature.items())

@@ -17,7 +17,7 @@ from arrowprep.dataset.load.segments import TYPED, Segments
 from arrowprep.errors import BadArgument
 from arrowprep.progress import bar
 
-_VERSION = 1  # of what is made of the rows; part of every name
+_VERSION = 2  # of what is made of the rows; part of every name
 _ROWS_AT_ONCE = 1000
 
 Generator = Callable[..., Iterable[Mapping[str, Any]]]

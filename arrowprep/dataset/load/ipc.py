@@ -10,6 +10,7 @@ import pyarrow as pa
 from arrowprep.dataset.load.plain import plain, plain_schema
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.dataset.storage.ipc import schema_of
+from arrowprep.dataset.widen import empty_table
 from arrowprep.errors import UnreadableFile
 
 OPTIONS: set[str] = set()
@@ -23,7 +24,7 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
         with pa.memory_map(str(path)) as source:
             for batch in _batches(source):
                 yield plain(pa.Table.from_batches([batch], schema))
-        yield plain(schema.empty_table())
+        yield plain(empty_table(schema))
     except (pa.ArrowInvalid, OSError) as error:
         raise UnreadableFile(f"{path} is truncated or broken: {error}", path=path) from error
 

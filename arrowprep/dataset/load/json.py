@@ -6,6 +6,7 @@ refuses, or whose numbers it would alter, is read row by row (`json_rows`).
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections import deque
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 import pyarrow.types as pat
 
-from arrowprep.dataset import widen
+from arrowprep.dataset import as_json, widen
 from arrowprep.dataset.load import json_document, json_rows, natural
 from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf8, opened
 from arrowprep.dataset.load.spec import ReadSpec
@@ -103,8 +104,8 @@ class _Columns:
             ) from error
         for field in table.schema:
             before = self.known.field(field.name).type if field.name in self.known.names else pa.null()
-            kept = (natural.keeps_values(kind, known.field(field.name).type) for kind in (before, field.type))
-            if not all(kept):
+            now = known.field(field.name).type
+            if any(natural.becomes_text(kind, now) for kind in (before, field.type)):
                 mixed.setdefault(field.name, f"{before}, and {field.type} {since}")
         for name in mixed.keys() - self._told:
             self._warn(name, mixed[name])
@@ -133,7 +134,8 @@ def _expected(block: Block) -> pa.Schema:
 def _parse(block: Block, path: Path, known: pa.Schema, floor: pa.Schema) -> _Parsed:
     """The block's table; in columns that `floor` makes text or JSON, whatever they hold."""
     check_utf8(block, path)
-    table = _by_arrow(block, known)
+    # objects that are to stay as they were written, Arrow's reader would fill up with nulls
+    table = None if any(map(as_json.holds_json, known.types)) else _by_arrow(block, known)
     if table is None or not _is_text_where(table, floor):
         return json_rows.read_block(block, path, known, floor)
     return table, {}
@@ -160,8 +162,22 @@ def _by_arrow(block: Block, known: pa.Schema) -> pa.Table | None:
         table = _read(block, _hint(plain))
     if table is None or not table.num_columns:
         return None
-    table = _in_order(table, order)
-    return table if _one_a_line(block, table) and not _may_lose_digits(table, hint) else None
+    table = _in_order(_settled(table, known), order)
+    exact = _one_a_line(block, table) and not _may_lose_digits(table, hint)
+    return table if exact and not _lacks_keys(block, table) else None
+
+
+def _lacks_keys(block: Block, table: pa.Table) -> bool:
+    """Whether an object of the block, inside a row, has not all the keys that the table has for it."""
+    columns = {
+        field.name: field.type
+        for field, column in zip(table.schema, table.columns, strict=True)
+        if as_json.TYPE is not None and as_json.may_lack_keys(column)
+    }
+    if not columns:
+        return False
+    rows = (json.loads(line) for line in bytes(block.data).split(b"\n") if line.strip())
+    return any(as_json.lacks_keys(row.get(name), kind) for row in rows for name, kind in columns.items())
 
 
 def _read(block: Block, hint: pa.Schema) -> pa.Table | None:
@@ -196,7 +212,7 @@ def _hint(schema: pa.Schema) -> pa.Schema:
 
 
 def _known_part(kind: pa.DataType) -> pa.DataType | None:
-    if pat.is_null(kind) or natural.is_json(kind):
+    if pat.is_null(kind) or as_json.is_json(kind):
         return None
     if pat.is_list(kind):
         inner = _known_part(kind.value_type)
@@ -205,6 +221,39 @@ def _known_part(kind: pa.DataType) -> pa.DataType | None:
         parts = ((field, _known_part(field.type)) for field in kind)
         return pa.struct([field.with_type(part) for field, part in parts if part is not None])
     return kind
+
+
+def _settled(table: pa.Table, known: pa.Schema) -> pa.Table:
+    """The table with objects of which it holds none as they are known: the hint leaves nulls out of them."""
+    types = {field.name: field.type for field in known}
+    fields = [
+        field if types.get(field.name, field.type) == field.type else _settled_field(field, column, types)
+        for field, column in zip(table.schema, table.columns, strict=True)
+    ]
+    return widen.cast_table(table, pa.schema(fields))
+
+
+def _settled_field(field: pa.Field, column: pa.ChunkedArray, known: dict[str, pa.DataType]) -> pa.Field:
+    if not pat.is_nested(field.type):
+        return field
+    return field.with_type(_settled_type(column.combine_chunks(), known[field.name]))
+
+
+def _settled_type(array: pa.Array, known: pa.DataType | None) -> pa.DataType:
+    kind = array.type
+    if known is not None and pat.is_list(kind) and pat.is_list(known):
+        return pa.list_(_settled_type(array.flatten(), known.value_type))
+    if known is None or not (pat.is_struct(kind) and pat.is_struct(known)):
+        return kind
+    there = array.filter(array.is_valid())
+    if not len(there):
+        return known
+    inside = {field.name: field.type for field in known}
+    fields = [
+        field.with_type(_settled_type(there.field(at), inside.get(field.name)))
+        for at, field in enumerate(kind)
+    ]
+    return pa.struct(fields)
 
 
 def _in_order(table: pa.Table, known: pa.Schema) -> pa.Table:

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pat
 
+from arrowprep.dataset import as_json
 from arrowprep.dataset.load import natural
 from arrowprep.dataset.load.sources import Block
 from arrowprep.errors import TypeConflict, UnreadableFile
@@ -44,8 +45,11 @@ def read_block(
         return pa.table({}), {}
     names = dict.fromkeys([*known.names, *(name for row in rows for name in row)])
     values = {name: [row.get(name) for row in rows] for name in names}
-    types = {name: _least(name, known, floor) for name in names}
-    columns = {name: _column(name, values[name], lines, block, path, types[name]) for name in names}
+    asked = {field.name: field.type for field in floor if takes_any(field.type)}
+    types = {name: asked.get(name) or _least(name, known) for name in names}
+    columns = {
+        name: _column(name, values[name], lines, block, path, types[name], name in asked) for name in names
+    }
     mixed = {
         name: kinds_in(values[name], lines, block.counted)
         for name, column in columns.items()
@@ -108,20 +112,24 @@ def kinds_in(values: list[Any], lines: list[int], counted: str = "line") -> str:
     )
 
 
-def _least(name: str, known: pa.Schema, floor: pa.Schema) -> pa.DataType:
-    """The type that a column must have at the least."""
-    if name in floor.names and takes_any(floor.field(name).type):
-        return floor.field(name).type
-    if name in known.names and not takes_any(known.field(name).type):
-        return known.field(name).type
-    return pa.null()
+def _least(name: str, known: pa.Schema) -> pa.DataType:
+    """The type that a column must have at the least; what is text elsewhere may be otherwise here."""
+    kind = known.field(name).type if name in known.names else pa.null()
+    return pa.null() if pat.is_string(kind) else kind
 
 
 def _column(
-    name: str, values: list[Any], lines: list[int], block: Block, path: Path, least: pa.DataType
+    name: str,
+    values: list[Any],
+    lines: list[int],
+    block: Block,
+    path: Path,
+    least: pa.DataType,
+    asked: bool,
 ) -> pa.Array:
+    """asked: the column takes whatever there is, as `least`."""
     try:
-        kind = least if takes_any(least) else natural.wider(least, natural.type_of_all(values))
+        kind = least if asked else natural.wider(least, natural.type_of_all(values))
         if is_deep(kind):
             raise RecursionError
         return to_array(values, kind)
@@ -168,26 +176,26 @@ def _is_deep_value(value: Any) -> bool:
 
 def takes_any(kind: pa.DataType) -> bool:
     """Whether a column of this type can hold whatever JSON can: text and arrow.json."""
-    return bool(pat.is_string(kind) or natural.is_json(kind))
+    return bool(pat.is_string(kind) or as_json.is_json(kind))
 
 
 def to_array(values: list[Any], kind: pa.DataType) -> pa.Array:
     """The values of one column in a type that is wide enough for them, a negative one beside uint64 aside."""
-    if natural.is_json(kind):
-        return pa.ExtensionArray.from_storage(
-            kind, pa.array([_fit(value, kind) for value in values], pa.string())
-        )
     try:
-        return pa.array([_fit(value, kind) for value in values], kind)
+        return _built(values, kind)
     except (OverflowError, pa.ArrowInvalid):
-        return pa.array([_fit(value, natural.beyond(kind)) for value in values], natural.beyond(kind))
+        return _built(values, natural.beyond(kind))
+
+
+def _built(values: list[Any], kind: pa.DataType) -> pa.Array:
+    return as_json.built([_fit(value, kind) for value in values], kind)
 
 
 def _fit(value: Any, kind: pa.DataType) -> Any:
     if value is None:
         return None
-    if natural.is_json(kind):
-        return json.dumps(value, separators=(",", ":"))
+    if as_json.is_json(kind):
+        return as_json.text_of(value)
     if pat.is_string(kind):
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if pat.is_floating(kind):

@@ -5,8 +5,9 @@
 
 Text formats know no more types than these. An int64 column that meets a larger
 number is uint64 if none of its values is negative: where one is, casting fails,
-and `beyond` says what comes next. Lists and structs go by their parts; a struct
-takes the fields of both. What arrived typed (Parquet, Arrow) follows the ordinary rules of `widen`.
+and `beyond` says what comes next. Lists and structs go by their parts; structs of
+unlike fields are JSON, and so is a field that no other type holds. What arrived
+typed (Parquet, Arrow) follows the ordinary rules of `widen`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pat
 
-from arrowprep.dataset import widen
+from arrowprep.dataset import as_json, widen
+from arrowprep.dataset.as_json import is_json
 from arrowprep.errors import TypeConflict
 
 BIG = pa.decimal128(38, 0)
@@ -27,7 +29,7 @@ _TOP_INT64, _TOP_UINT64, _TOP_BIG = 2**63, 2**64, 10**38
 def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     """The one type of a column that holds values written as a and as b.
 
-    Raises TypeConflict for an object or list beside anything else.
+    Raises TypeConflict for an object, a list or JSON beside anything else.
 
     >>> wider(pa.int64(), pa.float64()), wider(pa.int64(), pa.string())
     (DataType(double), DataType(string))
@@ -40,8 +42,9 @@ def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType:
         return pa.list_(wider(a.value_type, b.value_type))
     if pat.is_struct(a) and pat.is_struct(b):
         return _wider_struct(a, b)
-    if is_json(a) or is_json(b):
-        return a if is_json(a) else b
+    for written, other in ((a, b), (b, a)):
+        if is_json(written) and pat.is_struct(other):
+            return written
     if not (_is_natural(a) and _is_natural(b)):
         return widen.wider(a, b)
     if a in _NUMBERS and b in _NUMBERS:
@@ -73,19 +76,25 @@ def wider_schema(a: pa.Schema, b: pa.Schema) -> pa.Schema:
 
 
 def _wider_struct(a: pa.StructType, b: pa.StructType) -> pa.DataType:
+    if as_json.TYPE is not None and not as_json.common_fields(a, b):
+        return as_json.TYPE
     fields = {field.name: field for field in a}
     for field in b:
         known = fields.get(field.name)
-        try:
-            fields[field.name] = field if known is None else known.with_type(wider(known.type, field.type))
-        except TypeConflict as error:
-            raise TypeConflict(f"in field {field.name!r}: {error}") from error
+        fields[field.name] = field if known is None else known.with_type(_wider_field(known.type, field.type))
     return pa.struct(list(fields.values()))
 
 
-def is_json(kind: pa.DataType) -> bool:
-    """Whether a type is arrow.json: any value, as its text."""
-    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "arrow.json"
+def _wider_field(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    """The type of a field: JSON where no other holds both, whatever the order of rows and blocks."""
+    if is_json(a) or is_json(b):
+        return a if is_json(a) else b
+    try:
+        return wider(a, b)
+    except TypeConflict:
+        if as_json.TYPE is None:
+            raise
+        return as_json.TYPE
 
 
 def _is_natural(kind: pa.DataType) -> bool:
@@ -102,6 +111,15 @@ def keeps_values(old: pa.DataType, new: pa.DataType) -> bool:
     if pat.is_struct(old) and pat.is_struct(new):
         return all(keeps_values(field.type, new.field(field.name).type) for field in old)
     return bool(old == new or pat.is_null(old) or not (pat.is_string(new) or is_json(new)))
+
+
+def becomes_text(old: pa.DataType, new: pa.DataType) -> bool:
+    """Whether values read as `old` are spelled as text in `new`, which a user is to be told."""
+    if pat.is_list(old) and pat.is_list(new):
+        return becomes_text(old.value_type, new.value_type)
+    if pat.is_struct(old) and pat.is_struct(new):
+        return any(becomes_text(field.type, new.field(field.name).type) for field in old)
+    return bool(pat.is_string(new) and not (pat.is_string(old) or pat.is_null(old)))
 
 
 def type_of(value: Any) -> pa.DataType:
@@ -122,7 +140,16 @@ def type_of(value: Any) -> pa.DataType:
         return pa.string()
     if isinstance(value, list):
         return pa.list_(type_of_all(value))
-    return pa.struct([pa.field(name, type_of(inner)) for name, inner in value.items()])
+    return pa.struct([pa.field(name, _field_type(inner)) for name, inner in value.items()])
+
+
+def _field_type(value: Any) -> pa.DataType:
+    try:
+        return type_of(value)
+    except TypeConflict:
+        if as_json.TYPE is None:
+            raise
+        return as_json.TYPE
 
 
 def type_of_all(values: list[Any]) -> pa.DataType:

@@ -11,6 +11,7 @@ from pyarrow.fs import LocalFileSystem
 
 from arrowprep.dataset.load.plain import plain
 from arrowprep.dataset.load.spec import ReadSpec
+from arrowprep.dataset.widen import empty_table
 from arrowprep.errors import BadArgument, UnreadableFile
 
 OPTIONS = {"filters", "batch_size"}
@@ -35,7 +36,7 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
         )
         for batch in rows.to_batches():
             yield plain(pa.Table.from_batches([batch]).replace_schema_metadata(schema.metadata))
-        yield plain(rows.projected_schema.with_metadata(schema.metadata).empty_table())
+        yield plain(empty_table(rows.projected_schema.with_metadata(schema.metadata)))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise UnreadableFile(f"{path} is truncated or is no Parquet file: {error}", path=path) from error
 

@@ -20,6 +20,7 @@ from arrowprep.dataset.plain import int64_array
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.pins import Pin
 from arrowprep.dataset.storage.scratch import scratch_folder
+from arrowprep.dataset.widen import empty_table
 
 
 class Backing(Protocol):
@@ -84,7 +85,7 @@ class Chunks:
         if isinstance(rows, Span):
             return pa.Table.from_batches(self._slices(rows), schema=self.schema)
         if len(rows) == 0:
-            return self.schema.empty_table()
+            return empty_table(self.schema)
         if len(rows) <= _FEW_A_BATCH * len(self.batches):
             return self._joined(rows.numbers)
         return gather(rows.numbers, self.stops, self._take)

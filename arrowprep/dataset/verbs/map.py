@@ -33,7 +33,7 @@ from arrowprep.dataset.verbs.batches import (
 )
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
 from arrowprep.dataset.view import LazyTable, View
-from arrowprep.dataset.widen import cast_table
+from arrowprep.dataset.widen import cast_table, empty_table
 from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, WorkerDied, warn
 
 TASKS_A_WORKER = 8
@@ -340,7 +340,7 @@ def _of_nothing(view: View, spec: MapSpec, name: str) -> View:
     """A dataset without rows: the function is not called, but asked-for columns exist."""
     kept = [n for n in view.columns if n not in spec.remove_columns]
     new = {n: f for n, f in (spec.features or {}).items() if n not in kept}
-    empty = View.over(Memory(Features(new).arrow_schema.empty_table()), name, Features(new))
+    empty = View.over(Memory(empty_table(Features(new).arrow_schema)), name, Features(new))
     result = view.keep(kept, name)
     return result.beside(empty, name) if new else result
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from arrowprep.dataset.features import Features
 from arrowprep.dataset.load.convert import Loaded, convert
 from arrowprep.dataset.storage.ipc import open_mapped
 
@@ -24,6 +25,12 @@ def table(loaded: Loaded) -> pa.Table:
 
 def rows(loaded: Loaded) -> list[dict[str, Any]]:
     return table(loaded).to_pylist()
+
+
+def shown(loaded: Loaded) -> list[dict[str, Any]]:
+    """The rows as a dataset shows them: JSON as what was written."""
+    features = Features.from_arrow_schema(loaded.schema)
+    return [features.decode_example(row) for row in rows(loaded)]
 
 
 def types(loaded: Loaded) -> dict[str, str]:

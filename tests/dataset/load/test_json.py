@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from arrowprep.dataset.features import Features, Json, List, Value
 from arrowprep.errors import ArrowprepWarning, BadArgument, TypeConflict, UnreadableFile
-from tests.dataset.load import load, rows, types
+from tests.dataset.load import load, rows, shown, types
 
 
 @pytest.fixture
@@ -46,7 +46,9 @@ BLOCKS = [8, 40, 10_000]  # bytes: a row or less, a few rows, all
         (["2.5", "1"], "double", [2.5, 1.0]),
         (["[]", "[1]", "[1.5]"], "list<item: double>", [[], [1.0], [1.5]]),
         (["null", "[null]", '["x"]'], "list<item: string>", [None, [None], ["x"]]),
-        (["{}", '{"x": 1}', '{"y": "t"}'], "struct<x: int64, y: string>", None),
+        (['{"x": 1, "y": null}', "null", '{"y": "t", "x": 0.5}'], "struct<x: double, y: string>", None),
+        (["{}", '{"x": 1}', '{"y": "t"}'], "extension<arrow.json>", ["{}", '{"x":1}', '{"y":"t"}']),
+        (['{"x": 1}', '{"x": [1]}', '{"y": 1}'], "extension<arrow.json>", None),
         (['"2020-01-01"', '"2021-02-03T04:05:06"'], "string", ["2020-01-01", "2021-02-03T04:05:06"]),
         (["9223372036854775807", "-9223372036854775808"], "int64", [2**63 - 1, -(2**63)]),
         (["1", "18446744073709551615"], "uint64", [1, 2**64 - 1]),
@@ -231,6 +233,66 @@ def test_features_are_applied_and_a_misfit_is_named_by_row_and_column(jsonl, tmp
     assert (caught.value.row, caught.value.column) == (1, "n")
 
 
+CHAT = [
+    {"id": 1, "messages": [{"role": "user", "content": "Weather?"}]},
+    {
+        "id": 2,
+        "messages": [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"name": "look", "arguments": {"at": "Rome"}}],
+            },
+            {"role": "tool", "content": "sunny", "name": "look"},
+        ],
+    },
+    {"messages": None},
+]
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+def test_objects_whose_keys_differ_stay_as_they_were_written(jsonl, tmp_path: Path, block_bytes: int) -> None:
+    loaded = load(jsonl(*map(json.dumps, CHAT)), tmp_path / "cache", block_bytes=block_bytes)
+    assert types(loaded) == {"id": "int64", "messages": "list<item: extension<arrow.json>>"}
+    assert shown(loaded) == [*CHAT[:2], {"id": None, "messages": None}]
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+def test_only_the_smallest_part_that_differs_is_json(jsonl, tmp_path: Path, block_bytes: int) -> None:
+    calls = [{"name": "a", "arguments": {"x": 1}}, None, {"name": None, "arguments": {"y": [1, None]}}]
+    loaded = load(
+        jsonl(*(json.dumps({"call": c}) for c in calls)), tmp_path / "cache", block_bytes=block_bytes
+    )
+    assert types(loaded) == {"call": "struct<name: string, arguments: extension<arrow.json>>"}
+    assert [row["call"] for row in shown(loaded)] == calls
+
+
+def test_files_whose_objects_have_other_keys_agree_on_json(jsonl, tmp_path: Path) -> None:
+    first, second = jsonl('{"a": {"x": 1}}', name="1.jsonl"), jsonl('{"a": {"y": null}}', name="2.jsonl")
+    loaded = load([first, second], tmp_path / "cache")
+    assert shown(loaded) == [{"a": {"x": 1}}, {"a": {"y": None}}]
+
+
+def test_an_object_and_text_in_one_column_are_a_conflict_in_any_order(jsonl, tmp_path: Path) -> None:
+    for number, values in enumerate((['{"x": 1}', '{"y": 1}', '"t"'], ['"t"', '{"x": 1}', '{"y": 1}'])):
+        path = jsonl(*(f'{{"a": {value}}}' for value in values), name=f"{number}.jsonl")
+        for block_bytes in BLOCKS:
+            with pytest.raises(TypeConflict, match="column 'a'"):
+                load(path, tmp_path / "cache", block_bytes=block_bytes)
+
+
+def test_features_that_ask_for_a_struct_get_nulls_for_absent_keys(jsonl, tmp_path: Path) -> None:
+    path = jsonl('{"a": [{"x": 1}]}', '{"a": [{"y": "t"}, {"x": 2}]}')
+    asked = Features({"a": [{"x": Value("int32"), "y": Value("string")}]})
+    loaded = load(path, tmp_path / "cache", features=asked)
+    assert rows(loaded) == [
+        {"a": [{"x": 1, "y": None}]},
+        {"a": [{"x": None, "y": "t"}, {"x": 2, "y": None}]},
+    ]
+    kept = load(path, tmp_path / "cache", features=Features({"a": [Json()]}))
+    assert shown(kept) == [{"a": [{"x": 1}]}, {"a": [{"y": "t"}, {"x": 2}]}]
+
+
 # Rows as json.loads gives them; keys are few, so that columns meet; some text looks like dates
 _numbers = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False)
 _texts = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["2020-01-01", "1", ""])
@@ -262,7 +324,7 @@ def test_any_rows_load_as_json_loads_them_whatever_the_block_size(
     names = list(dict.fromkeys(name for row in table for name in row))
     assert loaded.schema.names == names
     assert types(load(path, folder / "whole")) == types(loaded)
-    found = rows(loaded)
+    found = shown(loaded)
     for name in names:
         written = [row.get(name) for row in table]
         has_float = any(isinstance(number, float) for number in _leaves(written))
@@ -280,11 +342,11 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def _comparable(value: Any, has_float: bool) -> Any:
-    """The documented widening: absent is null, integers beside floats are floats."""
+    """The documented widening: integers beside floats are floats."""
     if isinstance(value, list):
         return [_comparable(inner, has_float) for inner in value]
     if isinstance(value, dict):
-        return {key: _comparable(inner, has_float) for key, inner in value.items() if inner is not None}
+        return {key: _comparable(inner, has_float) for key, inner in value.items()}
     if has_float and isinstance(value, int | Decimal) and not isinstance(value, bool):
         return float(value)
     return value
