@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from arrowprep.tokenize.shell import PreTrainedTokenizer
 
 # attributes that decide no result, or that are named below in another form
-UNNAMED = {"_tokenizer", "init_kwargs", "name_or_path", "verbose", "clock", "special_tokens", "chat_template"}
+UNNAMED = {
+    *("_tokenizer", "init_kwargs", "listed_tokens", "name_or_path", "verbose", "clock"),
+    *("special_tokens", "chat_template"),
+}
 
 
 def fingerprint_of(tokenizer: PreTrainedTokenizer) -> str:

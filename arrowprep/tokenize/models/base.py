@@ -35,6 +35,12 @@ class Model(Component):
         """The ids of `tokenize` alone."""
         return [token.id for token in self.tokenize(sequence)]
 
+    def get_trainer(self) -> Any:
+        """The trainer of this kind of model, with its usual options."""
+        from arrowprep.tokenize.trainers import default_trainer
+
+        return default_trainer(self)
+
     def token_to_id(self, token: str) -> int | None:
         raise NotImplementedError
 

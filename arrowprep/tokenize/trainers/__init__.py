@@ -17,6 +17,7 @@ __all__ = [
     "count_words",
     "default_trainer",
     "texts_of",
+    "trainer_class",
 ]
 
 _DEFAULTS: dict[type[Model], type[Trainer[Model]]] = {
@@ -27,8 +28,13 @@ _DEFAULTS: dict[type[Model], type[Trainer[Model]]] = {
 }
 
 
-def default_trainer(model: Model) -> Trainer[Model]:
-    """The trainer of a model's kind, with its usual options; NotImplementedError where there is none."""
+def trainer_class(model: Model) -> type[Trainer[Model]]:
+    """Which trainer a model's kind has; NotImplementedError where there is none."""
     if type(model) not in _DEFAULTS:
         raise NotImplementedError(f"there is no trainer for {type(model).__name__}")
-    return _DEFAULTS[type(model)]()
+    return _DEFAULTS[type(model)]
+
+
+def default_trainer(model: Model) -> Trainer[Model]:
+    """That trainer with its usual options."""
+    return trainer_class(model)()

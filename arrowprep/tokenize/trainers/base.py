@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from arrowprep.errors import BadArgument
+import pyarrow as pa
+
+from arrowprep.errors import BadArgument, NotText
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.models import Model
@@ -15,6 +17,7 @@ from arrowprep.tokenize.pre_tokenizers import PreTokenizer
 from arrowprep.tokenize.pre_tokenizers.base import cut_all
 
 M = TypeVar("M", bound=Model)
+ROWS_AT_ONCE = 1000
 
 
 class Trainer(Generic[M]):
@@ -51,13 +54,34 @@ class Trainer(Generic[M]):
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
 
 
-def texts_of(batches: Iterable[str | Iterable[str]]) -> Iterator[str]:
-    """The texts of an iterable of texts, or of lists of texts."""
-    for batch in batches:
+def texts_of(batches: Iterable[Any]) -> Iterator[str]:
+    """The texts of an iterable of texts, or of lists of texts; Arrow's texts too, without its nulls.
+
+    Raises NotText, which names the element, for anything else.
+    """
+    if isinstance(batches, pa.Array | pa.ChunkedArray):
+        batches = _texts_in_arrow(batches)
+    for row, batch in enumerate(batches):
         if isinstance(batch, str):
             yield batch
-        else:
-            yield from batch
+            continue
+        if isinstance(batch, pa.Array | pa.ChunkedArray):
+            batch = _texts_in_arrow(batch)
+        if isinstance(batch, bytes) or not isinstance(batch, Iterable):
+            raise NotText(f"a trainer reads texts or lists of texts; {_said(row, batch)}", row=row)
+        for text in batch:
+            if not isinstance(text, str):
+                raise NotText(f"a trainer reads texts or lists of texts; {_said(row, text)}", row=row)
+            yield text
+
+
+def _texts_in_arrow(column: pa.Array | pa.ChunkedArray) -> Iterator[Any]:
+    for start in range(0, len(column), ROWS_AT_ONCE):
+        yield from column.slice(start, ROWS_AT_ONCE).drop_null().to_pylist()
+
+
+def _said(row: int, value: object) -> str:
+    return f"element {row} has {type(value).__name__} {str(value)[:40]!r}"
 
 
 def count_words(
