@@ -103,7 +103,8 @@ class Tokenizer(Assembly):
         """
         trainer = trainer or default_trainer(self.model)
         trainer.check(self.model)
-        words = count_words(texts_of(iterator), self.normalizer, self.pre_tokenizer)
+        texts = texts_of(iterator, length, trainer.show_progress)
+        words = count_words(texts, self.normalizer, self.pre_tokenizer)
         trainer.train(words, self.model)
         self.add_special_tokens(trainer.special_tokens)
 

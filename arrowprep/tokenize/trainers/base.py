@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 
 from arrowprep.errors import BadArgument, NotText
+from arrowprep.progress import Silent, bar
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.models import Model
@@ -54,25 +55,35 @@ class Trainer(Generic[M]):
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
 
 
-def texts_of(batches: Iterable[Any]) -> Iterator[str]:
+def texts_of(batches: Iterable[Any], length: int | None = None, show: bool = False) -> Iterator[str]:
     """The texts of an iterable of texts, or of lists of texts; Arrow's texts too, without its nulls.
+
+    length: how many elements there are, where the iterable does not know
+    show: a bar of how many were read
 
     Raises NotText, which names the element, for anything else.
     """
+    total = len(batches) if length is None and isinstance(batches, Sized) else length
     if isinstance(batches, pa.Array | pa.ChunkedArray):
         batches = _texts_in_arrow(batches)
-    for row, batch in enumerate(batches):
-        if isinstance(batch, str):
-            yield batch
-            continue
-        if isinstance(batch, pa.Array | pa.ChunkedArray):
-            batch = _texts_in_arrow(batch)
-        if isinstance(batch, bytes) or not isinstance(batch, Iterable):
-            raise NotText(f"a trainer reads texts or lists of texts; {_said(row, batch)}", row=row)
-        for text in batch:
-            if not isinstance(text, str):
-                raise NotText(f"a trainer reads texts or lists of texts; {_said(row, text)}", row=row)
-            yield text
+    with bar(total, "read texts", unit=" texts") if show else Silent() as progress:
+        for row, batch in enumerate(batches):
+            if isinstance(batch, str):
+                yield batch
+            else:
+                yield from _texts_in(batch, row)
+            progress.advance(1)
+
+
+def _texts_in(batch: Any, row: int) -> Iterator[str]:
+    if isinstance(batch, pa.Array | pa.ChunkedArray):
+        batch = _texts_in_arrow(batch)
+    if isinstance(batch, bytes) or not isinstance(batch, Iterable):
+        raise NotText(f"a trainer reads texts or lists of texts; {_said(row, batch)}", row=row)
+    for text in batch:
+        if not isinstance(text, str):
+            raise NotText(f"a trainer reads texts or lists of texts; {_said(row, text)}", row=row)
+        yield text
 
 
 def _texts_in_arrow(column: pa.Array | pa.ChunkedArray) -> Iterator[Any]:
