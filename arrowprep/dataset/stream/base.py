@@ -36,6 +36,10 @@ class Run:
     def within(self, name: object) -> Run:
         return replace(self, key=f"{self.key}/{name}")
 
+    def alone(self) -> Run:
+        """The pass of a reader of all shards, which gives the same rows in every worker."""
+        return replace(self, worker=None)
+
 
 class Reader(Protocol):
     """One pass over rows. The rows after a state are the same however often it is loaded."""

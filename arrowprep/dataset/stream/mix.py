@@ -90,7 +90,7 @@ class SideBySide:
         if not shards:
             return _Stacking([], None)
         return _Abreast(
-            [s.open(run.within(number), range(s.num_shards)) for number, s in enumerate(self.inputs)]
+            [s.open(run.alone().within(number), range(s.num_shards)) for number, s in enumerate(self.inputs)]
         )
 
 

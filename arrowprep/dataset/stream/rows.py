@@ -28,7 +28,7 @@ class Sliced(OneInput):
     shards_are_rows = True
 
     def open(self, run: Run, shards: Sequence[int]) -> Reader:
-        input = self.input.open(run, range(self.input.num_shards))
+        input = self.input.open(run.alone(), range(self.input.num_shards))
         return _Slicing(input, self, sorted(shards))
 
 

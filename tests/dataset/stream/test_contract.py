@@ -162,6 +162,7 @@ VERBS: dict[str, tuple[Verb, Model | None]] = {
     "shuffle": (lambda s: s.shuffle(seed=5, buffer_size=12), None),
     "shuffle a lot": (lambda s: s.shuffle(seed=5), None),
     "shuffle after take": (lambda s: s.take(30).shuffle(seed=1, buffer_size=7), None),
+    "take of a shuffle": (lambda s: s.shuffle(seed=5, buffer_size=12).take(9), None),
     "shuffle without a buffer": (lambda s: s.shuffle(seed=3, buffer_size=None), None),
     "random numbers": (lambda s: s.map(noisy), None),
     "one after the other": (
@@ -226,7 +227,14 @@ ROW_WISE = [
         "skip",
     ),
     *("skip and take", "repeat", "select columns", "remove columns", "rename", "cast", "add column"),
-    *("concatenate", "shuffle", "shuffle a lot", "shuffle after take", "shuffle without a buffer"),
+    *(
+        "concatenate",
+        "shuffle",
+        "shuffle a lot",
+        "shuffle after take",
+        "take of a shuffle",
+        "shuffle without a buffer",
+    ),
 ]
 
 
@@ -235,7 +243,7 @@ def test_shards_are_each_row_once_however_they_are_dealt(source: str, verb: str)
     stage = VERBS[verb][0](SOURCES[source]())._stage
 
     def rows(shards: list[int]) -> list[str]:
-        reader, found = stage.open(Run(), shards), []
+        reader, found = stage.open(Run(worker=shards[0] if shards else 0), shards), []
         while (table := reader.read(5)) is not None:
             assert 0 < table.num_rows <= 5
             found += [repr(row) for row in table.to_pylist()]

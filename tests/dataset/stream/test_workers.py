@@ -27,6 +27,8 @@ STEPS = {
     "nothing": lambda s: s,
     "map": lambda s: s.map(doubled),
     "shuffle": lambda s: s.shuffle(seed=3, buffer_size=5),
+    "shuffle, then take": lambda s: s.shuffle(seed=3, buffer_size=5).take(17),
+    "shuffle, then skip": lambda s: s.shuffle(seed=3, buffer_size=5).skip(17).map(doubled),
     "take": lambda s: s.take(17),
     "skip": lambda s: s.skip(17),
     "interleave": lambda s: interleave_datasets(
