@@ -16,11 +16,13 @@ pub struct Token {
 
 /// The rules of a vocabulary.
 pub struct Rules {
-    pub pairs: Pairs,
+    pairs: Pairs,
     /// What a rule's pair becomes, by rank.
-    pub results: Vec<u32>,
+    results: Vec<u32>,
     /// The token of each single byte.
-    pub bytes: [u32; 256],
+    bytes: [u32; 256],
+    /// The rank of each pair of single bytes: most lookups are these, and few of the 256 KB are in use.
+    byte_ranks: Box<[u32]>,
 }
 
 /// Up to so many symbols all ranks are in a few vectors.
@@ -37,6 +39,18 @@ pub struct Scratch {
 }
 
 impl Rules {
+    /// results: what a rule's pair becomes, by rank; bytes: the token of each single byte
+    pub fn new(pairs: Pairs, results: Vec<u32>, bytes: [u32; 256]) -> Self {
+        let all = bytes.iter().flat_map(|&left| bytes.iter().map(move |&right| (left, right)));
+        let byte_ranks = all.map(|(left, right)| pairs.rank(left, right)).collect();
+        Rules { pairs, results, bytes, byte_ranks }
+    }
+
+    #[inline(always)]
+    fn byte_rank(&self, left: u8, right: u8) -> u32 {
+        self.byte_ranks[(left as usize) << 8 | right as usize]
+    }
+
     /// Append the tokens of `piece` to `out`; less than 4 GB.
     pub fn merge(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
         match cpu_path() {
@@ -84,8 +98,8 @@ impl Rules {
             ids[i] = self.bytes[byte as usize];
             starts[i] = i as u8;
         }
-        for i in 1..n {
-            ranks[i - 1] = self.pairs.rank(ids[i - 1], ids[i]);
+        for (rank, pair) in ranks.iter_mut().zip(piece.windows(2)) {
+            *rank = self.byte_rank(pair[0], pair[1]);
         }
         while n > 1 {
             // rank and place in one number: the lowest is the leftmost of the lowest rank
@@ -221,11 +235,8 @@ mod tests {
             for &(left, right, rank) in &rules {
                 ranks.insert((left, right), rank);
             }
-            let merged = Rules {
-                pairs: Pairs::new(&rules).unwrap(),
-                results: results.clone(),
-                bytes: std::array::from_fn(|i| i as u32),
-            };
+            let merged =
+                Rules::new(Pairs::new(&rules).unwrap(), results.clone(), std::array::from_fn(|i| i as u32));
             for len in [1, 2, 3, 7, 20, LONG - 1, LONG, 200] {
                 let piece: Vec<u8> = (0..len).map(|_| 97 + random(3) as u8).collect();
                 let mut tokens = Vec::new();

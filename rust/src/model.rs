@@ -56,7 +56,7 @@ fn rules(vocabulary: &Vocabulary, merges: Merges, bytes: [u32; 256]) -> Result<R
         results[rank] = vocabulary.id(whole);
     }
     let pairs = Pairs::new(&found).ok_or("the merges cannot be put in a table")?;
-    Ok(Rules { pairs, results, bytes })
+    Ok(Rules::new(pairs, results, bytes))
 }
 
 /// The bytes that the characters of `token` spell; false where one spells none.
