@@ -14,11 +14,14 @@ class Aligned:
     start: where the text begins in the original; the whole alignment as long as no
         character was changed (then character i stands for start + i alone)
     starts, ends: (n,) each, once something was changed; else None
+    full: whether a character that several were made into one of stands for all of
+        them; else for the first of those that were composed, the last of those that
+        were replaced
 
     A value: every change makes a new one.
     """
 
-    __slots__ = ("ends", "start", "starts", "text")
+    __slots__ = ("ends", "full", "start", "starts", "text")
 
     def __init__(
         self,
@@ -26,11 +29,14 @@ class Aligned:
         start: int = 0,
         starts: Sequence[int] | None = None,
         ends: Sequence[int] | None = None,
+        *,
+        full: bool = False,
     ) -> None:
         self.text = text
         self.start = start
         self.starts = starts
         self.ends = ends
+        self.full = full
 
     def span(self, start: int, stop: int) -> tuple[int, int]:
         """The part of the original under text[start:stop]."""
@@ -50,53 +56,60 @@ class Aligned:
 
     def respelled(self, text: str) -> Aligned:
         """Another text of the same length: character i stands for what it stood for."""
-        return Aligned(text, self.start, self.starts, self.ends)
+        return Aligned(text, self.start, self.starts, self.ends, full=self.full)
 
     def slice(self, start: int, stop: int) -> Aligned:
         """text[start:stop]"""
         if self.starts is None or self.ends is None:
-            return Aligned(self.text[start:stop], self.start + start)
+            return Aligned(self.text[start:stop], self.start + start, full=self.full)
         starts, ends = self.starts[start:stop], self.ends[start:stop]
-        return Aligned(self.text[start:stop], starts[0] if starts else self.start, starts, ends)
+        at = starts[0] if starts else self.start
+        return Aligned(self.text[start:stop], at, starts, ends, full=self.full)
 
-    def rebuilt(self, text: str, sources: Iterable[int]) -> Aligned:
-        """Another text: its character i stands for what character sources[i] stood for."""
+    def rebuilt(self, text: str, sources: Sequence[int], lasts: Sequence[int] | None = None) -> Aligned:
+        """Another text: its character i stands for what character sources[i] stood for.
+
+        lasts: in a full alignment, for all of the characters from there to lasts[i]
+        """
         before, after = self.spans()
-        starts: list[int] = []
-        ends: list[int] = []
-        for source in sources:
-            starts.append(before[source] if source >= 0 else 0)
-            ends.append(after[source] if source >= 0 else 0)
-        return Aligned(text, starts[0] if starts else self.start, starts, ends)
+        starts = [before[source] if source >= 0 else 0 for source in sources]
+        until = lasts if self.full and lasts is not None else sources
+        ends = [after[source] if source >= 0 else 0 for source in until]
+        return Aligned(text, starts[0] if starts else self.start, starts, ends, full=self.full)
 
     def then(self, later: Aligned) -> Aligned:
         """`later`, whose spans are places in this text, with spans in the original of this one."""
         if self.starts is None and later.starts is None:
-            return Aligned(later.text, self.start + later.start)
+            return Aligned(later.text, self.start + later.start, full=self.full)
         spans = [self.span(start, end) for start, end in zip(*later.spans(), strict=True)]
         starts, ends = [start for start, _ in spans], [end for _, end in spans]
-        return Aligned(later.text, starts[0] if starts else self.start, starts, ends)
+        at = starts[0] if starts else self.start
+        return Aligned(later.text, at, starts, ends, full=self.full)
 
     def replaced(self, spans: Iterable[tuple[int, int]], content: str) -> Aligned:
         """`content` in place of each text[start:stop].
 
-        Each new character stands for the last one that was replaced, or where none
-        was, for the one before.
+        Each new character stands for the last one that was replaced, in a full
+        alignment for all of them, or where none was, for the one before.
         """
         spans = list(spans)
         if not spans:
             return self
         text: list[str] = []
         sources: list[int] = []
+        lasts: list[int] = []
         last = 0
         for start, stop in spans:
             text += (self.text[last:start], content)
-            sources.extend(range(last, start))
-            sources.extend([stop - 1] * len(content))
+            first = min(start, stop - 1) if self.full else stop - 1
+            for places, source in ((sources, first), (lasts, stop - 1)):
+                places.extend(range(last, start))
+                places.extend([source] * len(content))
             last = stop
         text.append(self.text[last:])
-        sources.extend(range(last, len(self.text)))
-        return self.rebuilt("".join(text), sources)
+        for places in (sources, lasts):
+            places.extend(range(last, len(self.text)))
+        return self.rebuilt("".join(text), sources, lasts)
 
     def prepended(self, content: str) -> Aligned:
         """`content` before the text, standing for the first character; nothing before an empty text."""
@@ -120,6 +133,7 @@ class Aligned:
         """
         text: list[str] = []
         sources: list[int] = []
+        lasts: list[int] = []
         at = skipped
         for character, change in changes:
             text.append(character)
@@ -128,4 +142,5 @@ class Aligned:
             else:
                 sources.append(at)
                 at += 1 - change
-        return self.rebuilt("".join(text), sources)
+            lasts.append(at - 1)
+        return self.rebuilt("".join(text), sources, lasts)

@@ -61,6 +61,7 @@ class CustomNormalizer(Custom, Normalizer):
 
     def apply(self, text: Aligned) -> Aligned:
         normalized = NormalizedString(text.text)
+        normalized.aligned = Aligned(text.text, full=text.full)
         self.obj.normalize(normalized)
         return text.then(normalized.aligned)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from arrowprep.tokenize.added_tokens import AddedVocabulary, Matcher
 from arrowprep.tokenize.aligned import Aligned
@@ -24,6 +25,9 @@ class Pipeline:
     Text to ids: added tokens that are not normalized are cut out of the raw text,
     each rest is normalized on its own, the other added tokens are cut out of that,
     each rest is pre-tokenized, and the model sees every piece.
+
+    full_offsets: a composed character has the span of all that it was made of
+    variants: engines for calls that want something else, as whoever makes them names them
     """
 
     normalizer: Normalizer | None
@@ -34,6 +38,8 @@ class Pipeline:
     added: AddedVocabulary
     truncation: Truncation | None = None
     padding: Padding | None = None
+    full_offsets: bool = False
+    variants: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def in_raw_text(self) -> Matcher | None:
@@ -73,7 +79,7 @@ class Pipeline:
 
     def stretches(self, text: str) -> Iterator[tuple[Aligned, int | None]]:
         """The text in order: added tokens with their ids, and what is between them, normalized."""
-        for stretch, id in _cut(self.in_raw_text, Aligned(text)):
+        for stretch, id in _cut(self.in_raw_text, Aligned(text, full=self.full_offsets)):
             if id is not None:
                 yield stretch, id
                 continue

@@ -20,7 +20,7 @@ from arrowprep.tokenize.engine import choose_engine
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.rows import Framing, encode_row, encode_rows, post_process
 from arrowprep.tokenize.trainers import Trainer, count_words, default_trainer, texts_of
-from arrowprep.tokenize.truncation import Truncation
+from arrowprep.tokenize.truncation import Truncation, check_choice
 
 
 class Tokenizer(Assembly):
@@ -166,16 +166,28 @@ class Tokenizer(Assembly):
         pair: str | Sequence[str] | None = None,
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
+        *,
+        offsets: str = "first",
     ) -> Encoding:
-        """The encoding of a text or a pair, with the tokenizer's own truncation and padding."""
-        engine = self._engine
+        """The encoding of a text or a pair, with the tokenizer's own truncation and padding.
+
+        offsets: "full" gives a character that a normalizer made of several the span of
+            all of them, "first" that of one (e and an accent become é: that of the e)
+        """
+        engine = self._engine_for(full_offsets=_is_full(offsets))
         return encode_row(engine, sequence, pair, _framing(engine, add_special_tokens, is_pretokenized))
 
     def encode_batch(
-        self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
+        self,
+        input: Sequence[Any],
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+        *,
+        offsets: str = "first",
     ) -> list[Encoding]:
         """The encodings of texts; an element that is a pair, a tuple or a list of two, is encoded as one."""
-        return _encode_batch(self._engine, input, is_pretokenized, add_special_tokens)
+        engine = self._engine_for(full_offsets=_is_full(offsets))
+        return _encode_batch(engine, input, is_pretokenized, add_special_tokens)
 
     def encode_batch_fast(
         self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -243,24 +255,25 @@ class Tokenizer(Assembly):
         null row. overflow: what truncation cuts off becomes further rows, and `sample`
         says which text each is of; else it is dropped.
         """
-        choice = self._choice()
-        engine: Any = choice.engine
-        if encode_special_tokens not in (None, engine.pipeline.added.encode_special_tokens):
-            engine = self._other_engine(bool(encode_special_tokens))
+        engine = self._engine_for(encode_special_tokens=encode_special_tokens)
         framing = Framing(add_special_tokens, truncation, padding, is_pretokenized)
         wanted = Wanted(offsets, words, special_tokens_mask, overflow)
         return encode_columns(engine, texts, pairs, framing, wanted)
 
-    def _other_engine(self, encode_special_tokens: bool) -> Any:
-        """An engine for a call that sees special tokens in the other way; kept beside the usual one."""
-        pipeline = self._engine.pipeline
-        kept = pipeline.__dict__.get("_other")
-        if kept is None:
+    def _engine_for(self, *, encode_special_tokens: bool | None = None, full_offsets: bool = False) -> Any:
+        """The usual engine; for a call that wants something else one that is kept beside it."""
+        engine = self._engine
+        pipeline = engine.pipeline
+        usual = pipeline.added.encode_special_tokens
+        wanted = (usual if encode_special_tokens is None else encode_special_tokens, full_offsets)
+        if wanted == (usual, False):
+            return engine
+        if wanted not in pipeline.variants:
             added = pipeline.added.copy()
-            added.encode_special_tokens = encode_special_tokens
-            kept = choose_engine(replace(pipeline, added=added), cache_bytes=self._cache_bytes).engine
-            pipeline.__dict__["_other"] = kept
-        return kept
+            added.encode_special_tokens = wanted[0]
+            other = replace(pipeline, added=added, full_offsets=full_offsets)
+            pipeline.variants[wanted] = choose_engine(other, cache_bytes=self._cache_bytes).engine
+        return pipeline.variants[wanted]
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """The text of ids. An id that is in no vocabulary is passed over."""
@@ -280,6 +293,11 @@ class Tokenizer(Assembly):
     def decode_column(self, ids: pa.ListArray, skip_special_tokens: bool = False) -> pa.StringArray:
         """The text of each row of an Arrow list column; null where the row is."""
         return self._engine.decode(ids, skip_special_tokens=skip_special_tokens)
+
+
+def _is_full(offsets: str) -> bool:
+    check_choice("offsets", offsets, {"first": "first", "full": "full"})
+    return offsets == "full"
 
 
 def _framing(engine: Any, add_special_tokens: bool, words_given: bool, ids_only: bool = False) -> Framing:

@@ -1,0 +1,71 @@
+"""offsets="full": what was made of several characters stands for all of them."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arrowprep.errors import BadArgument
+from arrowprep.tokenize import NormalizedString, Regex, Tokenizer, normalizers
+from arrowprep.tokenize.normalizers import Normalizer
+from tests.tokenize.build import byte_tokenizer
+
+
+def spans(tok: Tokenizer, text: str, offsets: str) -> list[Any]:
+    return tok.encode(text, add_special_tokens=False, offsets=offsets).offsets
+
+
+class Composes:
+    def normalize(self, normalized: NormalizedString) -> None:
+        normalized.nfc()
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "text", "first", "full"),
+    [
+        (normalizers.NFC(), "e\u0301a", [(0, 1), (2, 3)], [(0, 2), (2, 3)]),
+        (Normalizer.custom(Composes()), "e\u0301a", [(0, 1), (2, 3)], [(0, 2), (2, 3)]),
+        (normalizers.Replace(Regex("-+>"), "é"), "a-->b", [(0, 1), (3, 4), (4, 5)], [(0, 1), (1, 4), (4, 5)]),
+        (normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()]), "E\u0301", [(0, 1)], [(0, 2)]),
+        (normalizers.NFD(), "é", [(0, 1)] * 3, [(0, 1)] * 3),
+        (None, "é", [(0, 1)], [(0, 1)]),
+    ],
+)
+def test_spans(normalizer: Any, text: str, first: list[Any], full: list[Any]) -> None:
+    tok = byte_tokenizer(normalizer=normalizer)
+    assert spans(tok, text, "first") == first
+    assert spans(tok, text, "full") == full
+    assert spans(tok, text, "first") == first == tok.encode(text, add_special_tokens=False).offsets
+
+
+@given(st.text(st.sampled_from("aeoué\u0301\u0308\u0323가\u1100\u1161\u11a8ﬁ "), max_size=12))
+def test_no_character_of_a_composed_text_is_lost(text: str) -> None:
+    tok = byte_tokenizer(normalizer=normalizers.NFC())
+    covered = {place for start, end in spans(tok, text, "full") for place in range(start, end)}
+    assert covered == set(range(len(text)))
+    assert tok.encode(text, offsets="full").ids == tok.encode(text).ids
+
+
+def test_each_span_composes_to_its_token() -> None:
+    text = "se\u0301jour a\u0323\u0302 fin"
+    tok = byte_tokenizer(normalizer=normalizers.NFC())
+    composed = {
+        unicodedata.normalize("NFC", text[start:end]).strip() for start, end in spans(tok, text, "full")
+    }
+    assert {"é", "ậ"} <= composed
+
+
+def test_a_batch_and_words_have_them_too() -> None:
+    tok = byte_tokenizer(normalizer=normalizers.NFC())
+    assert tok.encode_batch(["e\u0301"], offsets="full")[0].offsets == [(0, 2)]
+    words = tok.encode(["a", "e\u0301"], is_pretokenized=True, offsets="full")
+    assert words.offsets == [(0, 1), (0, 2)]
+
+
+def test_other_offsets_are_refused() -> None:
+    with pytest.raises(BadArgument, match="offsets='bytes' is none of first, full"):
+        byte_tokenizer().encode("a", offsets="bytes")
