@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from arrowprep.chat.sft.encode import EncodeRows, cut
+from arrowprep.chat.sft.encode import EncodeRows
 from arrowprep.chat.sft.examples import COLUMNS, VARIABLES, Reader, rows_of
+from arrowprep.chat.sft.tokens import cut
 from arrowprep.errors import ChatError
 
 __all__ = ["Piece", "ShownText", "look_at"]
@@ -63,7 +64,7 @@ def look_at(encode: EncodeRows, ds: Any, rows: Sequence[int]) -> list[ShownText]
     for which, (side, examples) in enumerate(
         zip(sides, zip(*reader.examples(table), strict=True), strict=True)
     ):
-        tokens, offsets, problems = encode.tokens_and_offsets(examples)
+        tokens, offsets = encode.tokens(examples, offsets=True)
         kept = np.zeros(len(tokens.ids), bool)
         pieces = cut(tokens.lengths, encode.spec)
         begins = tokens.edges[pieces.rows] + pieces.starts
@@ -73,7 +74,7 @@ def look_at(encode: EncodeRows, ds: Any, rows: Sequence[int]) -> list[ShownText]
             of = slice(tokens.edges[number], tokens.edges[number + 1])
             columns = (tokens.ids[of], *offsets[of].T, tokens.trained[of], ~kept[of])
             found = list(_pieces(example.text, *(column.tolist() for column in columns)))
-            shown.append(ShownText(rows[number], side, roles[number][which], found, problems[number]))
+            shown.append(ShownText(rows[number], side, roles[number][which], found, example.problem))
     return sorted(shown, key=lambda text: text.row)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from arrowprep import Dataset, DatasetDict, data, load_local, load_tokenizer
 from arrowprep.chat import Convention, SFTSpec, pack, prepare_sft
-from arrowprep.chat.sft.encode import cut
+from arrowprep.chat.sft.tokens import cut
 from arrowprep.errors import BadArgument, ChatError
 
 CHATML = data.CHATML.read_text()

@@ -3,7 +3,7 @@
     train = prepare_sft(ds, tokenizer, max_length=2048, packing="bfd")
     print(report_sft(ds, tokenizer, max_length=2048, packing="bfd"))
 
-`spec` says what is computed, `examples` renders rows, `encode` makes tokens of them, `facts` refuses what
+`spec` says what is computed, `examples` renders rows, `encode` makes `tokens` of them, `facts` refuses what
 must not reach a trainer, `encoded` is the map that does so, `pack` joins rows, `prepare` is the flow.
 """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,9 +12,10 @@ import pyarrow as pa
 from arrowprep.chat.mask import span_mask
 from arrowprep.chat.packing import Packing
 from arrowprep.chat.sft.examples import Example, Reader
-from arrowprep.chat.sft.spec import IGNORED, SFTSpec
+from arrowprep.chat.sft.spec import SFTSpec
+from arrowprep.chat.sft.tokens import Tokens, blanked, cut, pairs_of, starts_and_ends, token_columns
 
-__all__ = ["TWO_BOS", "EncodeRows", "Fate", "SFTTokenizer", "token_columns"]
+__all__ = ["TWO_BOS", "EncodeRows", "Fate", "SFTTokenizer"]
 
 TWO_BOS = "the text begins with two bos tokens: the template, or the text, already writes one"
 
@@ -41,36 +42,6 @@ class Fate:
 
 
 @dataclass(frozen=True)
-class Tokens:
-    """n rows of tokens, one after the other.
-
-    edges: (n + 1,) int64; row i is tokens edges[i] : edges[i + 1]
-    ids: (tokens,) int32
-    trained: (tokens,) bool
-    """
-
-    edges: Any
-    ids: Any
-    trained: Any
-
-    @property
-    def lengths(self) -> Any:
-        return np.diff(self.edges)
-
-    @property
-    def trained_of_rows(self) -> Any:
-        """(n,) how many tokens of each row are trained."""
-        return np.diff(np.concatenate([[0], np.cumsum(self.trained)])[self.edges])
-
-    def cut(self, pieces: Packing) -> Tokens:
-        """Pieces of rows as rows of their own."""
-        edges = np.concatenate([[0], np.cumsum(pieces.lengths)])
-        places = np.repeat(self.edges[pieces.rows] + pieces.starts - edges[:-1], pieces.lengths)
-        places += np.arange(edges[-1])
-        return Tokens(edges, self.ids[places], self.trained[places])
-
-
-@dataclass(frozen=True)
 class EncodeRows:
     """What `map` is given: a table of rows → a table of tokens, labels and facts.
 
@@ -86,54 +57,56 @@ class EncodeRows:
     input_format = "arrow"
 
     def __call__(self, table: pa.Table, numbers: Sequence[int]) -> dict[str, Any]:
-        sides = list(zip(*self.reader.examples(table), strict=True))
+        sides = [self._cut(examples) for examples in zip(*self.reader.examples(table), strict=True)]
         if self.reader.shape == "preference":
-            return self._sides(sides, np.asarray(numbers))
-        [examples] = sides
-        tokens, problems = self.tokens(examples)
-        pieces = cut(tokens.lengths, self.spec)
-        kept = tokens.cut(pieces)
-        fates = self._fates(tokens, kept, pieces.rows, problems)
-        kept = kept.cut(_blanked(kept.lengths, fates == Fate.KEPT))
-        first = np.diff(pieces.rows, prepend=-1) > 0
+            chosen, rejected = sides
+            return _preferences(chosen, rejected, np.asarray(numbers))
+        [rows] = sides
+        kept, owners = rows.kept(rows.fates), rows.pieces.rows
+        first = np.diff(owners, prepend=-1) > 0
         return {
-            **token_columns(self.spec.wanted, kept.edges, kept.ids, kept.trained),
-            **_facts(np.asarray(numbers)[pieces.rows], fates, problems[pieces.rows]),
+            **token_columns(self.spec.wanted, kept),
+            **_facts(np.asarray(numbers)[owners], rows.fates, rows.problems[owners]),
             "length": pa.array(kept.lengths, pa.int32()),
             "trained": pa.array(kept.trained_of_rows, pa.int32()),
-            "tokens": pa.array(np.where(first, tokens.lengths[pieces.rows], 0), pa.int32()),
-            "stops": pa.array([examples[row].stops for row in pieces.rows], pa.bool_()),
+            "tokens": pa.array(np.where(first, rows.whole.lengths[owners], 0), pa.int32()),
+            "stops": pa.array([rows.examples[row].stops for row in owners.tolist()], pa.bool_()),
         }
 
-    def tokens(self, examples: Sequence[Example]) -> tuple[Tokens, Any]:
-        """The tokens of examples, and (n,) the problem of each or None."""
-        tokens, _, problems = self.tokens_and_offsets(examples)
-        return tokens, problems
+    @property
+    def _trains_everything(self) -> bool:
+        return self.spec.train_on == "all" or self.reader.shape == "text"
 
-    def tokens_and_offsets(self, examples: Sequence[Example]) -> tuple[Tokens, Any, Any]:
-        """The same, with (tokens, 2) where each token starts and stops in its text between them."""
+    def tokens(self, examples: Sequence[Example], *, offsets: bool) -> tuple[Tokens, Any]:
+        """The tokens of examples; and, where asked for, (tokens, 2) where each is in its text."""
+        needed = offsets or not self._trains_everything
         encoded = self.tokenizer(
             [example.text for example in examples],
             add_special_tokens=self.add_special_tokens,
-            return_offsets_mapping=True,
+            return_offsets_mapping=needed,
             return_attention_mask=False,
             verbose=False,
         )
         batch = pa.record_batch(encoded)
-        ids, offsets = batch.column("input_ids"), batch.column("offset_mapping")
-        starts, ends = _starts_and_ends(offsets)
-        mask = span_mask([example.spans for example in examples], starts, ends)
-        edges = np.asarray(ids.offsets, np.int64)
-        tokens = Tokens(edges - edges[0], _flat(ids), _flat(mask).astype(bool))
-        if self.spec.train_on == "all" or self.reader.shape == "text":
+        ids, spans = batch.column("input_ids"), batch.column("offset_mapping") if needed else None
+        pairs = pairs_of(spans) if spans is not None else None
+        if spans is None or self._trains_everything:
+            tokens = Tokens.of(ids)
             has_text = np.array([bool(example.text) for example in examples], bool)
-            tokens = Tokens(tokens.edges, tokens.ids, np.repeat(has_text, tokens.lengths))
-        elif self.add_special_tokens:
-            tokens = Tokens(tokens.edges, tokens.ids, _from_first_on(tokens))
+            return replace(tokens, trained=np.repeat(has_text, tokens.lengths)), pairs
+        mask = span_mask([example.spans for example in examples], *starts_and_ends(spans))
+        tokens = Tokens.of(ids, mask)
+        return (tokens.from_first_on() if self.add_special_tokens else tokens), pairs
+
+    def _cut(self, examples: Sequence[Example]) -> _Cut:
+        """Examples as tokens, cut, with what becomes of each piece."""
+        whole, _ = self.tokens(examples, offsets=False)
         problems = np.array([example.problem for example in examples], object)
-        twice = _begins_twice(tokens, self.tokenizer.bos_token_id) & (problems == None)  # noqa: E711 - by element
-        problems[twice] = TWO_BOS
-        return tokens, _pairs(offsets), problems
+        twice = whole.begin_twice_with(self.tokenizer.bos_token_id)
+        problems[twice & (problems == None)] = TWO_BOS  # noqa: E711 - by element
+        pieces = cut(whole.lengths, self.spec)
+        fates = self._fates(whole, whole.cut(pieces), pieces.rows, problems)
+        return _Cut(examples, whole, pieces, fates, problems)
 
     def _fates(self, whole: Tokens, kept: Tokens, rows: Any, problems: Any) -> Any:
         """(pieces,) the first thing that is wrong with each."""
@@ -152,103 +125,47 @@ class EncodeRows:
         ]
         return np.select([c for c, _ in conditions], [fate for _, fate in conditions], Fate.KEPT)
 
-    def _sides(self, sides: list[tuple[Example, ...]], numbers: Any) -> dict[str, Any]:
-        """A row of a preference is kept if both sides are."""
-        columns: dict[str, Any] = {}
-        both: list[tuple[Tokens, Tokens, Any, Any]] = []
-        for examples in sides:
-            tokens, problems = self.tokens(examples)
-            pieces = cut(tokens.lengths, self.spec)
-            kept = tokens.cut(pieces)
-            both.append((tokens, kept, self._fates(tokens, kept, pieces.rows, problems), problems))
-        (_, _, fates, problems), (_, _, other_fates, other_problems) = both
-        fates = np.where(fates == Fate.KEPT, other_fates, fates)
-        lengths = []
-        for name, (_, kept, _, _) in zip(("chosen", "rejected"), both, strict=True):
-            kept = kept.cut(_blanked(kept.lengths, fates == Fate.KEPT))
-            lengths.append(kept)
-            wanted = ("input_ids", "completion_mask")
-            made = token_columns(wanted, kept.edges, kept.ids, kept.trained)
-            columns |= {f"{name}_{column}": values for column, values in made.items()}
-        stops = [_both(*pair) for pair in zip(*([e.stops for e in side] for side in sides), strict=True)]
-        return {
-            **columns,
-            **_facts(numbers, fates, np.where(problems == None, other_problems, problems)),  # noqa: E711
-            "length": pa.array(sum(kept.lengths for kept in lengths), pa.int32()),
-            "trained": pa.array(sum(kept.trained_of_rows for kept in lengths), pa.int32()),
-            "tokens": pa.array(sum(tokens.lengths for tokens, *_ in both), pa.int32()),
-            "stops": pa.array(stops, pa.bool_()),
-        }
+
+@dataclass(frozen=True)
+class _Cut:
+    """n examples as tokens, and the pieces that they are cut to.
+
+    fates: of each piece
+    problems: (n,) text, or None
+    """
+
+    examples: Sequence[Example]
+    whole: Tokens
+    pieces: Packing
+    fates: Any
+    problems: Any
+
+    def kept(self, fates: Any) -> Tokens:
+        """The pieces, those that these fates do not keep without tokens."""
+        pieces = self.whole.cut(self.pieces)
+        return pieces.cut(blanked(pieces.lengths, fates == Fate.KEPT))
 
 
-def cut(lengths: Any, spec: SFTSpec) -> Packing:
-    """The pieces that rows of these lengths are cut to, each a pack of its own."""
-    limit = spec.max_length
-    rows, starts, sizes = np.arange(len(lengths)), np.zeros(len(lengths), np.int64), lengths
-    if limit is not None and spec.truncation in ("keep_start", "keep_end"):
-        sizes = np.minimum(lengths, limit)
-        starts = lengths - sizes if spec.truncation == "keep_end" else starts
-    elif limit is not None and spec.truncation == "split":
-        counts = np.maximum(-(-lengths // limit), 1)
-        rows = np.repeat(rows, counts)
-        starts = (np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)) * limit
-        sizes = np.minimum(lengths[rows] - starts, limit)
-    return Packing(rows, starts, sizes, np.arange(len(rows) + 1), limit or 0, int(lengths.sum()))
-
-
-def _blanked(lengths: Any, kept: Any) -> Packing:
-    """Rows as they are, but without tokens where they are not kept."""
-    sizes = np.where(kept, lengths, 0)
-    rows = np.arange(len(lengths))
-    return Packing(rows, np.zeros(len(rows), np.int64), sizes, np.arange(len(rows) + 1), 0, int(sizes.sum()))
-
-
-def token_columns(wanted: Sequence[str], edges: Any, ids: Any, trained: Any) -> dict[str, pa.Array]:
-    """Columns by name, for rows that are one document each."""
-    makers: dict[str, Callable[[], Any]] = {
-        "input_ids": lambda: ids,
-        "labels": lambda: np.where(trained, ids, np.int32(IGNORED)),
-        "attention_mask": lambda: np.ones(len(ids), np.int8),
-        "position_ids": lambda: (np.arange(len(ids)) - np.repeat(edges[:-1], np.diff(edges))).astype(
-            np.int32
-        ),
-        "completion_mask": lambda: trained.astype(np.int8),
-        "assistant_masks": lambda: trained.astype(np.int8),
+def _preferences(chosen: _Cut, rejected: _Cut, numbers: Any) -> dict[str, Any]:
+    """The columns of both sides; a row is kept if both are."""
+    fates = np.where(chosen.fates == Fate.KEPT, rejected.fates, chosen.fates)
+    columns: dict[str, Any] = {}
+    kept = []
+    for name, side in (("chosen", chosen), ("rejected", rejected)):
+        kept.append(side.kept(fates))
+        made = token_columns(("input_ids", "completion_mask"), kept[-1])
+        columns |= {f"{name}_{column}": values for column, values in made.items()}
+    problems = np.where(chosen.problems == None, rejected.problems, chosen.problems)  # noqa: E711 - by element
+    pairs = zip(chosen.examples, rejected.examples, strict=True)
+    stops = [_both(one.stops, other.stops) for one, other in pairs]
+    return {
+        **columns,
+        **_facts(numbers, fates, problems),
+        "length": pa.array(kept[0].lengths + kept[1].lengths, pa.int32()),
+        "trained": pa.array(kept[0].trained_of_rows + kept[1].trained_of_rows, pa.int32()),
+        "tokens": pa.array(chosen.whole.lengths + rejected.whole.lengths, pa.int32()),
+        "stops": pa.array(stops, pa.bool_()),
     }
-    offsets = pa.array(edges, pa.int32())
-    return {name: pa.ListArray.from_arrays(offsets, pa.array(makers[name]())) for name in wanted}
-
-
-def _starts_and_ends(offsets: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """(n,) lists of starts and of ends, from lists of (start, end)."""
-    edges, pairs = np.asarray(offsets.offsets), _pairs(offsets)
-    columns = (pa.array(np.ascontiguousarray(pairs[:, side])) for side in (0, 1))
-    starts, ends = (pa.ListArray.from_arrays(pa.array(edges - edges[0]), column) for column in columns)
-    return starts, ends
-
-
-def _pairs(offsets: pa.Array) -> Any:
-    return offsets.flatten().flatten().to_numpy().reshape(-1, 2)
-
-
-def _flat(lists: pa.Array) -> Any:
-    return lists.flatten().to_numpy(zero_copy_only=False)
-
-
-def _from_first_on(tokens: Tokens) -> Any:
-    """(tokens,) bool: trained or after the first that is, where special tokens come from no text."""
-    before = np.concatenate([[0], np.cumsum(tokens.trained)])
-    return before[1:] > np.repeat(before[tokens.edges[:-1]], tokens.lengths)
-
-
-def _begins_twice(tokens: Tokens, bos: int | None) -> Any:
-    """(n,) bool: whether the first two tokens are both bos."""
-    twice = np.zeros(len(tokens.edges) - 1, bool)
-    if bos is not None:
-        rows = np.flatnonzero(tokens.lengths >= 2)
-        begins = tokens.edges[rows]
-        twice[rows] = (tokens.ids[begins] == bos) & (tokens.ids[begins + 1] == bos)
-    return twice
 
 
 def _facts(rows: Any, fates: Any, problems: Any) -> dict[str, pa.Array]:
