@@ -11,7 +11,7 @@ import arrowprep
 from arrowprep.errors import ArrowprepError
 
 # a module of this package each: SUMMARY, add_arguments(parser), run(arguments)
-COMMANDS = ("demo", "env", "cache", "chat")
+COMMANDS = ("demo", "env", "cache", "chat", "tokenizer")
 
 
 def parser() -> argparse.ArgumentParser:
