@@ -20,6 +20,7 @@ from arrowprep.chat.template import ChatTemplate
 
 __all__ = ["Finding", "SFTReport", "report_of", "report_sft"]
 
+_NAMED = 5  # rows that a finding names
 _BAR = 40  # characters of the histogram's longest bar
 
 
@@ -43,6 +44,7 @@ class SFTReport:
     pieces: rows that are kept, where split ones count as several
     tokens_in: of all rows; tokens_cut: of those, cut off rows that are kept; tokens_trained: with labels
     dropped: why, with rows; refused: what was wrong with them
+    shortened: kept rows that lost tokens; unstopped: kept rows that train no stop token
     trains_stop, trains_no_stop, stop_unknown: kept rows by whether what they train ends in a stop token
     problems: what of the conversations never reached the text, and control tokens in it
     lengths: (from, below, rows) by tokens of whole rows
@@ -61,6 +63,8 @@ class SFTReport:
     longest: int
     dropped: list[Finding]
     refused: list[Finding]
+    shortened: list[Finding]
+    unstopped: list[Finding]
     double_bos: int
     trains_stop: int
     trains_no_stop: int
@@ -85,6 +89,8 @@ class SFTReport:
             f"{self.tokens_in:,} in, {self.tokens_out:,} out, {self.tokens_cut:,} cut off kept rows",
         )
         yield "trained", f"{self.tokens_trained:,} tokens ({_share(self.tokens_trained, self.tokens_out)})"
+        if self.shape != "text":
+            yield "train on", self._train_on()
         stops = f"{self.trains_stop:,} of {self.pieces:,} rows train one"
         yield "stop token", stops + (f", {self.stop_unknown:,} unknown" if self.stop_unknown else "")
         yield "double bos", f"{self.double_bos:,} rows"
@@ -97,9 +103,23 @@ class SFTReport:
                 ),
             )
 
+    def _train_on(self) -> str:
+        chosen = self.options
+        parts = [chosen["train_on"], f"spans by {chosen['spans']}"]
+        parts += [f"without {name}" for name in ("reasoning", "tool_calls") if not chosen[f"train_{name}"]]
+        if chosen["convention"]:
+            parts += [name for name, is_trained in chosen["convention"].items() if is_trained]
+        return ", ".join(parts).replace("_", " ")
+
     def findings(self) -> Iterator[tuple[str, Finding]]:
         """(group, finding), the groups in order."""
-        groups = {"dropped": self.dropped, "refused": self.refused, "problems": self.problems}
+        groups = {
+            "dropped": self.dropped,
+            "refused": self.refused,
+            "shortened": self.shortened,
+            "unstopped": self.unstopped,
+            "problems": self.problems,
+        }
         return ((name, finding) for name, found in groups.items() for finding in found)
 
     def __str__(self) -> str:
@@ -176,6 +196,8 @@ def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
         longest=int(whole.max(initial=0)),
         dropped=_dropped(facts),
         refused=_refused(facts),
+        shortened=_shortened(facts),
+        unstopped=_unstopped(facts),
         double_bos=pc.sum(pc.equal(facts.problems, TWO_BOS)).as_py() or 0,
         trains_stop=trains,
         trains_no_stop=trains_not,
@@ -200,8 +222,25 @@ def _refused(facts: Facts) -> list[Finding]:
     return _sorted(rows)
 
 
+def _shortened(facts: Facts) -> list[Finding]:
+    """Rows with a kept piece whose pieces hold fewer tokens than the row."""
+    rows, owners = np.unique(facts.rows, return_inverse=True)
+    whole, left = (np.bincount(owners, weights=counts) for counts in (facts.tokens, facts.lengths))
+    found = rows[(left > 0) & (left < whole)]
+    return _finding("tokens were cut off", found)
+
+
+def _unstopped(facts: Facts) -> list[Finding]:
+    never = pc.equal(facts.stops, False).fill_null(False).to_numpy(zero_copy_only=False)
+    return _finding("no stop token is trained", np.unique(facts.rows[never & facts.kept]))
+
+
+def _finding(what: str, rows: Any) -> list[Finding]:
+    return [Finding(what, len(rows), rows[:_NAMED].tolist())] if len(rows) else []
+
+
 def _sorted(rows: Mapping[str, list[int]]) -> list[Finding]:
-    found = [Finding(what, len(of), of[:5]) for what, of in rows.items()]
+    found = [Finding(what, len(of), of[:_NAMED]) for what, of in rows.items()]
     return sorted(found, key=lambda finding: -finding.count)
 
 

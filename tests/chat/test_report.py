@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arrowprep import Dataset, data, load_local, load_tokenizer
-from arrowprep.chat import prepare_sft, report_sft
+from arrowprep.chat import Convention, prepare_sft, report_sft
 from arrowprep.chat.sft.traces import untraced
 from arrowprep.errors import ChatError
 
@@ -94,7 +94,21 @@ class TestCounts:
         unclosed = TEMPLATE.replace("{{ eos_token }}", "{% if not loop.last %}{{ eos_token }}{% endif %}")
         report = report_sft(of(GOOD, GOOD + GOOD), tokenizer, template=unclosed + "{{ eos_token }}")
         assert (report.trains_stop, report.trains_no_stop, report.stop_unknown) == (0, 2, 0)
+        assert [found.rows for found in report.unstopped] == [[0, 1]]
         assert report_sft(of(GOOD), tokenizer).trains_stop == 1
+
+    def test_rows_that_lost_tokens(self, tokenizer: Any) -> None:
+        rows = of(GOOD, [turn("user", "Hi"), turn("assistant", "yes " * 30)])
+        report = report_sft(rows, tokenizer, max_length=20)
+        assert [found.rows for found in report.shortened] == [[1]]
+        assert report_sft(rows, tokenizer, max_length=20, truncation="split").shortened == []
+        whole = prepare_sft(rows, tokenizer, max_length=None)
+        assert report.tokens_cut == len(whole[1]["input_ids"]) - 20
+
+    def test_says_what_is_trained(self, tokenizer: Any) -> None:
+        options: dict[str, Any] = {"train_reasoning": False, "convention": Convention(header=True)}
+        facts = dict(report_sft(of(GOOD), tokenizer, template=TEMPLATE, train_on="last", **options).facts())
+        assert facts["train on"] == "last, spans by generation, without reasoning, header, end of turn"
 
     def test_two_bos(self, tokenizer: Any) -> None:
         report = report_sft(of(GOOD), tokenizer, template="{{ bos_token * 2 }}" + TEMPLATE)
