@@ -253,7 +253,8 @@ impl Cache {
             self.spill.extend_from_slice(tokens);
         }
         if self.used >= self.lines.len() && self.lines.len() < self.most_lines {
-            self.resize(self.lines.len() * 2); // half of the entries are taken
+            // half of the entries are taken
+            self.resize((self.lines.len() * 4).min(self.most_lines));
         }
         self.put(Entry { key, lanes });
     }

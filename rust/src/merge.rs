@@ -27,8 +27,8 @@ pub struct Rules {
 
 /// Up to so many symbols all ranks are in a few vectors.
 const SHORT: usize = 16;
-/// From this many symbols on a heap beats scanning for the lowest rank.
-const LONG: usize = 48;
+/// From more symbols than that on a heap beats scanning for the lowest rank.
+const LONGEST_SCANNED: usize = 64;
 
 /// Where merging works; kept between pieces.
 #[derive(Default)]
@@ -73,8 +73,9 @@ impl Rules {
     #[inline(always)]
     fn merge_by_length(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
         match piece.len() {
-            0..=SHORT => self.merge_scanning::<SHORT, { 2 * SHORT }>(piece, out),
-            ..LONG => self.merge_scanning::<LONG, { 2 * LONG }>(piece, out),
+            0 => {}
+            1..=SHORT => self.merge_scanning::<SHORT>(piece, out),
+            17..=LONGEST_SCANNED => self.merge_scanning::<LONGEST_SCANNED>(piece, out),
             _ => {
                 let first = out.len();
                 let single = |(&byte, start): (&u8, u32)| Token { id: self.bytes[byte as usize], start };
@@ -85,46 +86,51 @@ impl Rules {
         }
     }
 
-    /// By scanning for the lowest rank; quadratic. N: most symbols. ROOM: twice that, so
-    /// that what is behind a merge moves down as N values whatever their number: copies
-    /// of a known size are vectors, others a call.
+    /// By scanning for the lowest rank; quadratic. N: most symbols
+    ///
+    /// Symbols stay where they are, and a mask says which are left: to move those behind
+    /// a merge down cost more than it saved, for each move waits for the stores before.
     #[inline(always)]
-    fn merge_scanning<const N: usize, const ROOM: usize>(&self, piece: &[u8], out: &mut Vec<Token>) {
-        let mut n = piece.len();
-        let mut ids = [0u32; ROOM];
-        let mut starts = [0u8; ROOM];
-        let mut ranks = [NEVER; ROOM]; // of each symbol with the next
-        for (i, &byte) in piece.iter().enumerate() {
-            ids[i] = self.bytes[byte as usize];
-            starts[i] = i as u8;
+    fn merge_scanning<const N: usize>(&self, piece: &[u8], out: &mut Vec<Token>) {
+        let mut ids = [0u32; N];
+        let mut pairs = [i32::MAX; N]; // rank and place, of each symbol with the next
+        for (id, &byte) in ids.iter_mut().zip(piece) {
+            *id = self.bytes[byte as usize];
         }
-        for (rank, pair) in ranks.iter_mut().zip(piece.windows(2)) {
-            *rank = self.byte_rank(pair[0], pair[1]);
+        for (i, pair) in piece.windows(2).enumerate() {
+            pairs[i] = ranked(self.byte_rank(pair[0], pair[1]), i);
         }
-        while n > 1 {
-            // rank and place in one number: the lowest is the leftmost of the lowest rank
-            let mut lowest = i32::MAX;
-            for (i, &rank) in ranks[..N].iter().enumerate() {
-                lowest = lowest.min((rank << PLACE_BITS | i as u32) as i32);
-            }
-            let (rank, at) = (lowest as u32 >> PLACE_BITS, lowest as usize & ((1 << PLACE_BITS) - 1));
-            if rank == NEVER {
+        let mut alive = u64::MAX >> (64 - piece.len());
+        loop {
+            // the lowest number is the leftmost of the lowest rank
+            let lowest = pairs.iter().fold(i32::MAX, |lowest, &pair| lowest.min(pair));
+            let (rank, at) = ((lowest >> PLACE_BITS) as u32, lowest as usize % N);
+            if rank >= NEVER {
                 break;
             }
+            let behind = |alive: u64| alive >> at >> 1;
+            let right = (at + 1 + behind(alive).trailing_zeros() as usize) % N;
             ids[at] = self.results[rank as usize];
-            move_down::<u32, N>(&mut ids, at + 1);
-            move_down::<u8, N>(&mut starts, at + 1);
-            move_down::<u32, N>(&mut ranks, at);
-            n -= 1;
-            ranks[n - 1] = NEVER;
-            if at + 1 < n {
-                ranks[at] = self.pairs.rank(ids[at], ids[at + 1]);
-            }
-            if at > 0 {
-                ranks[at - 1] = self.pairs.rank(ids[at - 1], ids[at]);
+            alive &= !(1 << right);
+            pairs[right] = i32::MAX;
+            pairs[at] = match behind(alive) {
+                0 => i32::MAX,
+                mask => {
+                    let next = (at + 1 + mask.trailing_zeros() as usize) % N;
+                    ranked(self.pairs.rank(ids[at], ids[next]), at)
+                }
+            };
+            let before = alive & ((1 << at) - 1);
+            if before != 0 {
+                let previous = (63 - before.leading_zeros() as usize) % N;
+                pairs[previous] = ranked(self.pairs.rank(ids[previous], ids[at]), previous);
             }
         }
-        out.extend((0..n).map(|i| Token { id: ids[i], start: starts[i] as u32 }));
+        while alive != 0 {
+            let at = alive.trailing_zeros();
+            out.push(Token { id: ids[at as usize % N], start: at });
+            alive &= alive - 1;
+        }
     }
 
     /// With a heap of (rank, place) and links between neighbours; O(n log n).
@@ -188,13 +194,12 @@ impl Rules {
 }
 
 const PLACE_BITS: u32 = 6; // beside the 22 of a rank
-const _: () = assert!(LONG <= 1 << PLACE_BITS);
+const _: () = assert!(LONGEST_SCANNED <= 1 << PLACE_BITS);
 
-/// N values from `at + 1` on, one place down.
+/// A rank and where its pair is in one number, in the order of both.
 #[inline(always)]
-fn move_down<T: Copy, const N: usize>(values: &mut [T], at: usize) {
-    let moved: [T; N] = values[at + 1..at + 1 + N].try_into().expect("N values");
-    values[at..at + N].copy_from_slice(&moved);
+fn ranked(rank: u32, place: usize) -> i32 {
+    (rank << PLACE_BITS | place as u32) as i32
 }
 
 #[cfg(test)]
@@ -237,7 +242,7 @@ mod tests {
             }
             let merged =
                 Rules::new(Pairs::new(&rules).unwrap(), results.clone(), std::array::from_fn(|i| i as u32));
-            for len in [1, 2, 3, 7, 20, LONG - 1, LONG, 200] {
+            for len in [1, 2, 3, 7, SHORT, SHORT + 1, 30, LONGEST_SCANNED, LONGEST_SCANNED + 1, 200] {
                 let piece: Vec<u8> = (0..len).map(|_| 97 + random(3) as u8).collect();
                 let mut tokens = Vec::new();
                 merged.merge(&piece, &mut Scratch::default(), &mut tokens);
