@@ -14,6 +14,7 @@ from arrowprep.errors import BadArgument
 from arrowprep.tokenize.added_tokens import AddedToken, as_added_tokens
 from arrowprep.tokenize.assembly import Assembly
 from arrowprep.tokenize.async_calls import in_thread, taken
+from arrowprep.tokenize.check import Finding, findings
 from arrowprep.tokenize.columns import Columns, Texts, Wanted, encode_columns
 from arrowprep.tokenize.encoding import Encoding, pad_all
 from arrowprep.tokenize.engine import choose_engine
@@ -88,6 +89,13 @@ class Tokenizer(Assembly):
         """How many tokens the post-processor adds to a text, or to a pair."""
         processor = self.post_processor
         return processor.num_special_tokens_to_add(is_pair) if processor else 0
+
+    def check(self) -> list[Finding]:
+        """What is wrong with it though it works: tokens that no text gives, ids that are others'.
+
+        Empty where all is well. Takes some 3 seconds for 150,000 tokens.
+        """
+        return list(findings(self, set(self._added.ids)))
 
     # ------------------------------------------------------------------ training
 

@@ -58,6 +58,10 @@ class Model(Component):
         """Write the vocabulary as files in a folder, their names after `prefix-`; returns the paths."""
         raise NotImplementedError
 
+    def unreachable(self) -> list[str]:
+        """The tokens that no text gives; worked out anew each time, some seconds for a large vocabulary."""
+        return []
+
     @property
     def digest(self) -> str:
         """A name for the vocabulary's content."""

@@ -179,6 +179,34 @@ class BPE(VocabularyModel):
             parts[-1] += self.end_of_word_suffix
         return parts
 
+    def unreachable(self) -> list[str]:
+        """The tokens that merging their own characters does not give.
+
+        No text gives them then: what is merged within a token of a longer text is
+        what would be merged in the token's text alone.
+        """
+        if self.ignore_merges:
+            return []
+        left_out = {f"<0x{byte:02X}>" for byte in range(256)} if self.byte_fallback else set()
+        tokens = (token for token in self._tables.ids if token != self.unk_token and token not in left_out)
+        return [token for token in tokens if self._joined(self._characters(token)) != [token]]
+
+    def _joined(self, parts: list[str]) -> list[str]:
+        """Merged without dropout."""
+        return merge(parts, [1] * len(parts), self._tables.ranks, self._join)[0]
+
+    def _characters(self, token: str) -> list[str]:
+        """What a token begins as: its characters, with the prefix and the suffix that it has itself."""
+        prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""
+        goes_on = bool(prefix) and token.startswith(prefix)
+        ends = bool(suffix) and token.endswith(suffix)
+        parts = list(token[len(prefix) * goes_on : len(token) - len(suffix) * ends])
+        first = 0 if goes_on else 1
+        parts[first:] = [prefix + character for character in parts[first:]]
+        if ends and parts:
+            parts[-1] += suffix
+        return parts
+
     def _spelled(self, sequence: str, parts: list[str]) -> tuple[list[str], list[int]]:
         """Parts that are in the vocabulary, each with how many bytes of the piece it covers."""
         out: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from arrowprep.tokenize.models.base import Model, Token
 
 UNKNOWN_PENALTY = 10.0  # below the lowest score of the vocabulary; SentencePiece's
 UNREACHED = -1
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 class UnigramTables:
@@ -123,6 +125,12 @@ class Unigram(Model):
 
     def get_vocab_size(self) -> int:
         return len(self._tables.vocab)
+
+    def unreachable(self) -> list[str]:
+        """The tokens whose text has a better path, which is then better in every longer text too."""
+        unknown = () if self.unk_id is None else (self._tables.vocab[self.unk_id][0],)
+        tokens = (token for token in self._tables.ids if token not in unknown and not _BYTE.fullmatch(token))
+        return [token for token in tokens if len(self._path(token)) != 1]
 
     def tokenize(self, sequence: str) -> list[Token]:
         tokens: list[Token] = []

@@ -67,6 +67,12 @@ class WordPiece(VocabularyModel):
     def to_json(self) -> dict[str, Any]:
         return {**self.options_json(), "vocab": self._tables.by_id()}
 
+    def unreachable(self) -> list[str]:
+        """The tokens that are longer than the longest word."""
+        prefix, longest = self.continuing_subword_prefix, self.max_input_chars_per_word
+        tokens = (token for token in self._tables.ids if token != self.unk_token)
+        return [token for token in tokens if len(token.removeprefix(prefix)) > longest]
+
     def tokenize(self, sequence: str) -> list[Token]:
         tokens = self._spelled(sequence) if len(sequence) <= self.max_input_chars_per_word else None
         if tokens is not None:

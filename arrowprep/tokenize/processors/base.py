@@ -19,6 +19,10 @@ class PostProcessor(Component):
         """How many tokens it adds."""
         return 0
 
+    def special_pairs(self) -> list[tuple[str, int]]:
+        """The tokens that it adds, with the ids that it gives them."""
+        return []
+
     def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """The encodings, changed in place or new ones, with those of special tokens among them."""
         raise NotImplementedError

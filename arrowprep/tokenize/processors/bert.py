@@ -59,6 +59,9 @@ class BertProcessing(PostProcessor):
     def to_json(self) -> dict[str, Any]:
         return {"type": self.kind, "sep": list(self.sep), "cls": list(self.cls)}
 
+    def special_pairs(self) -> list[tuple[str, int]]:
+        return [self.cls, self.sep]
+
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         return 3 if is_pair else 2
 

@@ -110,6 +110,10 @@ class TemplateProcessing(PostProcessor):
             },
         }
 
+    def special_pairs(self) -> list[tuple[str, int]]:
+        specials = self.special_tokens.values()
+        return [pair for special in specials for pair in zip(special.tokens, special.ids, strict=True)]
+
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         template = self.pair if is_pair else self.single
         return sum(len(self.special_tokens[piece.special].ids) for piece in template if piece.special)
