@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.load.readers import READERS
 from arrowprep.dataset.load.remote import is_remote
 from arrowprep.dataset.loading import Paths, load_local
 from arrowprep.dataset.splits import DatasetDict
-from arrowprep.dataset.stream.iterable import IterableDataset
-from arrowprep.dataset.stream.splits import IterableDatasetDict
 from arrowprep.errors import BadArgument, MissingFile
+
+if TYPE_CHECKING:
+    from arrowprep.dataset.stream.iterable import IterableDataset
+    from arrowprep.dataset.stream.splits import IterableDatasetDict
 
 _OF_THE_HUB = ("name", "revision", "token", "download_config", "trust_remote_code")
 _CHECKS_ONLY = ("download_mode", "verification_mode", "save_infos")  # what they guard cannot happen here
@@ -48,8 +50,10 @@ def load_dataset(
         stream: IterableDataset | IterableDatasetDict = load_local(
             files, split=split, streaming=True, **options
         )
-        if split is not None or isinstance(stream, IterableDatasetDict):
+        if split is not None or isinstance(stream, dict):
             return stream
+        from arrowprep.dataset.stream.splits import IterableDatasetDict
+
         return IterableDatasetDict({stream.split or "train": stream})
     found: Dataset | DatasetDict = load_local(files, split=split, streaming=False, **options)
     if split is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
@@ -13,11 +13,13 @@ from arrowprep.dataset.skin.look import Looks
 from arrowprep.dataset.skin.make import Makes
 from arrowprep.dataset.skin.map import Maps
 from arrowprep.dataset.skin.rows import ChoosesRows
-from arrowprep.dataset.stream.iterable import IterableDataset, concatenated, interleaved, split_by_node
 from arrowprep.dataset.verbs.combine import side_by_side, stack
 from arrowprep.dataset.verbs.explain import Explanation
 from arrowprep.dataset.verbs.interleave import interleaved_rows
 from arrowprep.errors import BadArgument
+
+if TYPE_CHECKING:
+    from arrowprep.dataset.stream.iterable import IterableDataset
 
 
 class Dataset(Makes, Loads, Looks, ChoosesRows, ChangesColumns, Formats, Maps, Exports):
@@ -30,10 +32,12 @@ class Dataset(Makes, Loads, Looks, ChoosesRows, ChangesColumns, Formats, Maps, E
 
     def to_iterable_dataset(self, num_shards: int | None = 1) -> IterableDataset:
         """The rows as a stream, in shards of neighbouring rows that can be read at the same time."""
+        from arrowprep.dataset.stream.iterable import IterableDataset
+
         return IterableDataset.over(self, num_shards)
 
 
-_Kind = TypeVar("_Kind", Dataset, IterableDataset)
+_Kind = TypeVar("_Kind", bound="Dataset | IterableDataset")  # streams are imported where there are some
 
 
 def concatenate_datasets(dsets: Iterable[_Kind], split: str | None = None, axis: int = 0) -> _Kind:
@@ -41,8 +45,11 @@ def concatenate_datasets(dsets: Iterable[_Kind], split: str | None = None, axis:
     found: list[Any] = list(dsets)
     if axis not in (0, 1):
         raise BadArgument(f"axis must be 0 (rows) or 1 (columns), not {axis!r}")
-    join = concatenated if _are_streams(found, "concatenate") else _concatenated
-    return cast("_Kind", join(found, split, axis))
+    if not _are_streams(found, "concatenate"):
+        return cast("_Kind", _concatenated(found, split, axis))
+    from arrowprep.dataset.stream.iterable import concatenated
+
+    return cast("_Kind", concatenated(found, split, axis))
 
 
 def _concatenated(datasets: Sequence[Dataset], split: str | None, axis: int) -> Dataset:
@@ -71,8 +78,11 @@ def interleave_datasets(
         gives every row once
     """
     found: list[Any] = list(datasets)
-    join = interleaved if _are_streams(found, "interleave") else _interleaved
-    return cast("_Kind", join(found, probabilities, seed, split, stopping_strategy))
+    if not _are_streams(found, "interleave"):
+        return cast("_Kind", _interleaved(found, probabilities, seed, split, stopping_strategy))
+    from arrowprep.dataset.stream.iterable import interleaved
+
+    return cast("_Kind", interleaved(found, probabilities, seed, split, stopping_strategy))
 
 
 def _interleaved(
@@ -92,21 +102,27 @@ def split_dataset_by_node(dataset: _Kind, rank: int, world_size: int, strategy: 
     strategy: of streams: "shards", or "examples" (every world_size-th row, reading all), or "auto": shards
         where there are as many for each node
     """
-    if isinstance(dataset, IterableDataset):
-        return split_by_node(dataset, rank, world_size, strategy)
-    if strategy != "auto":
-        raise BadArgument(f"strategy {strategy!r} is for streams; a Dataset is split by rows")
-    return dataset.shard(world_size, rank, contiguous=True)
+    if isinstance(dataset, Dataset):
+        if strategy != "auto":
+            raise BadArgument(f"strategy {strategy!r} is for streams; a Dataset is split by rows")
+        return dataset.shard(world_size, rank, contiguous=True)
+    from arrowprep.dataset.stream.iterable import split_by_node
+
+    return cast("_Kind", split_by_node(dataset, rank, world_size, strategy))
 
 
 def _are_streams(datasets: Sequence[Any], what: str) -> bool:
     """Whether all are streams, not datasets. Raises BadArgument for others and for a mixture."""
     if not datasets:
         raise BadArgument(f"there are no datasets to {what}")
+    if all(isinstance(d, Dataset) for d in datasets):
+        return False
+    from arrowprep.dataset.stream.iterable import IterableDataset
+
     kind = IterableDataset if isinstance(datasets[0], IterableDataset) else Dataset
     if odd := [type(d).__name__ for d in datasets if not isinstance(d, kind)]:
         raise BadArgument(f"only datasets can be {what}d, all of one kind, not {odd[0]}")
-    return kind is IterableDataset
+    return True
 
 
 def explain_cache(

@@ -90,6 +90,8 @@ class FormatSpec:
                 yield self.row(table.slice(i, 1), features)
             return
         columns = {name: self.column(name, table.column(name), features) for name in table.column_names}
+        if not columns:
+            yield from ({} for _ in range(table.num_rows))
         names = list(columns)
         for values in zip(*columns.values(), strict=True):
             yield dict(zip(names, values, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from arrowprep import config
 from arrowprep.dataset.dataset import Dataset, concatenate_datasets
@@ -17,10 +17,11 @@ from arrowprep.dataset.load.remote import localized
 from arrowprep.dataset.load.split_expressions import rows_of_expression
 from arrowprep.dataset.splits import DatasetDict
 from arrowprep.dataset.storage.backing import Files
-from arrowprep.dataset.stream.iterable import IterableDataset
-from arrowprep.dataset.stream.splits import IterableDatasetDict
 from arrowprep.dataset.view import View
-from arrowprep.errors import BadArgument
+
+if TYPE_CHECKING:
+    from arrowprep.dataset.stream.iterable import IterableDataset
+    from arrowprep.dataset.stream.splits import IterableDatasetDict
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -97,7 +98,7 @@ def load_local(
     split: one of the splits, or an expression: "train[:10%]", "train[100:200]", "train+test"
     features: the types of all columns; otherwise they are decided from the whole data
     columns: the only ones to load
-    num_proc: accepted for long conversions; the readers use all cores as it is
+    num_proc: processes that read one large JSON Lines file; other readers use all cores as it is
     cache_dir: where converted files and results of `map` live; ARROWPREP_CACHE by default
     keep_in_memory: hold the rows in memory instead of mapping them
     streaming: read the files as the rows are asked for, and write nothing: an IterableDataset for a split.
@@ -112,20 +113,14 @@ def load_local(
     if discover.kind(path) == "hf_disk":
         assert isinstance(path, str | os.PathLike)
         saved = _saved(Path(path), keep_in_memory)
-        if streaming:
-            return _picked_stream({name: IterableDataset.over(ds) for name, ds in saved.items()}, split)
-        return _picked(saved, split)
+        return _streamed(saved, split) if streaming else _picked(saved, split)
     reader = reader_options.pop("reader", None)
     if streaming:
-        found = discover.discover(path, reader=reader)
+        from arrowprep.dataset.stream.splits import of_files, picked
+
         wanted = None if features is None else Features(features)
-        return _picked_stream(
-            {
-                name: IterableDataset.over_files(files, reader, columns, wanted, reader_options, split=name)
-                for name, files in found.items()
-            },
-            split,
-        )
+        found = discover.discover(path, reader=reader)
+        return picked(of_files(found, reader, columns, wanted, reader_options), split)
     splits = DatasetDict()
     for name, files in discover.discover(path, reader=reader).items():
         loaded = convert(
@@ -181,15 +176,7 @@ def _picked(splits: DatasetDict, expression: str | None) -> Dataset | DatasetDic
     return parts[0] if len(parts) == 1 else concatenate_datasets(parts, split=expression)
 
 
-def _picked_stream(
-    splits: Mapping[str, IterableDataset], name: str | None
-) -> IterableDataset | IterableDatasetDict:
-    """The one split there is, all of several, or the named one."""
-    if name is None:
-        return next(iter(splits.values())) if len(splits) == 1 else IterableDatasetDict(splits)
-    if name not in splits:
-        raise BadArgument(
-            f"a stream has the splits {', '.join(splits)}, not {name!r}; parts of one are `take` and `skip`",
-            split=name,
-        )
-    return splits[name]
+def _streamed(splits: DatasetDict, split: str | None) -> IterableDataset | IterableDatasetDict:
+    from arrowprep.dataset.stream.splits import IterableDatasetDict, picked
+
+    return picked(IterableDatasetDict({n: ds.to_iterable_dataset() for n, ds in splits.items()}), split)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.stream.iterable import IterableDataset
+from arrowprep.errors import BadArgument
 
 
 class IterableDatasetDict(dict[str, IterableDataset]):
@@ -54,3 +56,31 @@ class IterableDatasetDict(dict[str, IterableDataset]):
 
     def with_format(self, type: str | None = None, **options: Any) -> IterableDatasetDict:
         return self._each(lambda stream: stream.with_format(type, **options))
+
+
+def of_files(
+    files: Mapping[str, Sequence[Path]],
+    reader: str | None,
+    columns: Sequence[str] | None,
+    features: Features | None,
+    options: Mapping[str, Any],
+) -> IterableDatasetDict:
+    """The rows of each split's files, a file a shard."""
+    return IterableDatasetDict(
+        {
+            split: IterableDataset.over_files(paths, reader, columns, features, options, split=split)
+            for split, paths in files.items()
+        }
+    )
+
+
+def picked(splits: IterableDatasetDict, split: str | None) -> IterableDataset | IterableDatasetDict:
+    """The one split there is, all of several, or the named one."""
+    if split is None:
+        return next(iter(splits.values())) if len(splits) == 1 else splits
+    if split not in splits:
+        raise BadArgument(
+            f"a stream has the splits {', '.join(splits)}, not {split!r}; parts of one are `take` and `skip`",
+            split=split,
+        )
+    return splits[split]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
@@ -354,3 +356,11 @@ def test_shards_come_from_rows_and_lists() -> None:
         interleave_datasets([rows.to_iterable_dataset()] * 2, probabilities=[1.0])
     with pytest.raises(BadArgument, match="needs a function"):
         rows.to_iterable_dataset().filter()
+
+
+def test_streams_are_imported_where_there_are_some() -> None:
+    script = "import sys, arrowprep; arrowprep.Dataset, arrowprep.load_local; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "arrowprep.dataset.dataset" in loaded
+    assert [name for name in loaded if "dataset.stream" in name or name == "asyncio"] == []
