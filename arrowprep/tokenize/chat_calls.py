@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.errors import BadArgument, ChatError
+from arrowprep.errors import BadArgument
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import columns_of, sample_of, to_batch
-from arrowprep.tokenize.inputs import as_column, read_inputs
-from arrowprep.tokenize.request import read_request
+from arrowprep.tokenize.columns import Columns, Wanted, encode_columns
+from arrowprep.tokenize.inputs import Inputs, as_column, read_inputs
+from arrowprep.tokenize.request import Request, read_request
+from arrowprep.tokenize.rows import Framing
 
 if TYPE_CHECKING:
     from arrowprep.chat.convention import Convention
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 class RenderedChats:
     """n rendered conversations.
 
-    texts: (n,)
+    texts: (n,); with marks around control tokens of the data where is_marked
     spans: (n,) for each the (start, stop) in characters of what the assistant wrote; () when not needed
     batched: a batch was given, not one conversation
     """
@@ -33,11 +35,19 @@ class RenderedChats:
     texts: list[str]
     spans: list[Sequence[tuple[int, int]]]
     batched: bool
+    is_marked: bool = False
 
     @property
     def as_given(self) -> Any:
         """The text of one conversation, or the list of texts of a batch."""
         return self.texts if self.batched else self.texts[0]
+
+    @property
+    def unmarked_spans(self) -> list[Sequence[tuple[int, int]]]:
+        """The spans in the texts without marks."""
+        from arrowprep.chat.control_tokens import unmarked
+
+        return [unmarked(text, spans) for text, spans in zip(self.texts, self.spans, strict=True)]
 
 
 def render(
@@ -48,26 +58,28 @@ def render(
     spans: str | None,
     stop_strings: Sequence[str],
     convention: Convention | None,
+    sanitize: bool,
     variables: Mapping[str, Any],
     **options: Any,
 ) -> RenderedChats:
     """Render one conversation or many.
 
     spans, stop_strings, convention: as for `ChatTemplate.render_with_spans`; None as spans finds none
+    sanitize: mark control tokens in the data, so that they can be encoded as text
 
     Raises ChatError, and MaskUnavailable when the spans cannot be known.
     """
     from arrowprep.chat.messages import conversations_of
     from arrowprep.chat.template import ChatTemplate
 
-    if variables.get("sanitize_control_tokens"):  # ignoring it would let texts write control tokens
-        raise ChatError("sanitize_control_tokens is not supported; check the texts before rendering them")
     source = pick_template(tokenizer, chat_template, options.get("tools"))
     template = ChatTemplate(source, special_tokens=tokenizer.special_tokens_map, clock=tokenizer.clock)
     conversations, batched = conversations_of(_listed(conversation))
+    if sanitize:
+        conversations, options, variables = _marked(tokenizer, source, conversations, options, variables)
     if spans is None:
         texts = [template.render(chat, **options, **variables).text for chat in conversations]
-        return RenderedChats(texts, [], batched)
+        return RenderedChats(texts, [], batched, sanitize)
     del options["continuation"]
     if options.pop("continue_final_message"):
         raise BadArgument(
@@ -75,7 +87,30 @@ def render(
         )
     options |= {"spans": spans, "stop_strings": stop_strings, "convention": convention, **variables}
     rendered = [template.render_with_spans(chat, **options) for chat in conversations]
-    return RenderedChats([one.text for one in rendered], [one.spans for one in rendered], batched)
+    return RenderedChats([one.text for one in rendered], [one.spans for one in rendered], batched, sanitize)
+
+
+def _marked(
+    tokenizer: PreTrainedTokenizer,
+    source: str,
+    conversations: Sequence[Any],
+    options: dict[str, Any],
+    variables: Mapping[str, Any],
+) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    """The same with marks around all control tokens in the data."""
+    from arrowprep.chat.control_tokens import control_pattern, marked
+    from arrowprep.chat.messages import normalized, plain
+    from arrowprep.chat.tools import tool_schemas
+
+    added = tokenizer.added_tokens_decoder.values()
+    special = [token.content for token in added if token.special]
+    pattern = control_pattern(source, special, [token.content for token in added])
+    data = {"tools": plain(tool_schemas(options["tools"])), "documents": plain(options["documents"])}
+    return (
+        [marked(normalized(chat), pattern) for chat in conversations],
+        {**options, **marked(data, pattern)},
+        marked(plain(dict(variables)), pattern),
+    )
 
 
 def encode(
@@ -87,15 +122,29 @@ def encode(
     """
     request = read_request(tokenizer, **options)
     inputs = read_inputs(chats.as_given)
-    backend = tokenizer.backend_tokenizer
-    columns = columns_of(backend, inputs, replace(request, offsets=True) if mask else request)
+    wanted = replace(request, offsets=True) if mask else request
+    if chats.is_marked:
+        columns = _columns_of_marked(tokenizer, inputs, wanted)
+    else:
+        columns = columns_of(tokenizer.backend_tokenizer, inputs, wanted)
     batch = to_batch(inputs, request, columns)
     if mask:
         from arrowprep.chat.mask import span_mask
 
-        spans = [chats.spans[chat] for chat in sample_of(columns)]
+        spans = chats.unmarked_spans if chats.is_marked else chats.spans
+        spans = [spans[chat] for chat in sample_of(columns)]
         batch["assistant_masks"] = span_mask(spans, columns.starts, columns.ends, mask)
     return batch.convert_to_tensors(request.tensors)
+
+
+def _columns_of_marked(tokenizer: PreTrainedTokenizer, inputs: Inputs, request: Request) -> Columns:
+    """As columns_of, for texts with marks."""
+    from arrowprep.tokenize.marked import MarkedEngine
+
+    engine: Any = MarkedEngine(tokenizer.backend_tokenizer.engine.engine)
+    framing = Framing(request.add_special_tokens, request.truncation, request.padding)
+    wanted = Wanted(request.offsets, False, request.special_tokens_mask, request.overflowing)
+    return encode_columns(engine, inputs.texts, None, framing, wanted)
 
 
 def pick_template(tokenizer: PreTrainedTokenizer, chat_template: str | None, tools: Any) -> str:

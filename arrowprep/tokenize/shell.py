@@ -345,6 +345,7 @@ class PreTrainedTokenizer(Vocabulary):
         convention: Convention | None = None,
         straddle: Literal["overlap", "inside", "start"] = "overlap",
         continuation: Literal["exact", "transformers"] = "exact",
+        sanitize_control_tokens: bool = False,
         **variables: Any,
     ) -> Any:
         """Render one conversation, or a batch of them, and encode it.
@@ -361,6 +362,8 @@ class PreTrainedTokenizer(Vocabulary):
         straddle: which tokens over the edge of that are marked: as for `chat.span_mask`
         continuation: of an empty last message, where a template trims: "transformers" loses the white space
             that ends the header, as it does
+        sanitize_control_tokens: encode control tokens in messages, tools, documents and variables, but for
+            keys, as plain text: special tokens, and added ones that the template writes
         variables: what else the template reads; they win over the special tokens
 
         No special tokens are added: the template writes those it wants. Raises
@@ -379,9 +382,14 @@ class PreTrainedTokenizer(Vocabulary):
             spans=spans if tokenize and return_assistant_tokens_mask else None,
             stop_strings=stop_strings,
             convention=convention,
+            sanitize=sanitize_control_tokens,
             variables=variables,
         )
         if not tokenize:
+            if sanitize_control_tokens:
+                raise BadArgument(
+                    "text does not say which control tokens are plain: leave out tokenize=False"
+                )
             return chats.as_given
         options = {
             "padding": padding,
