@@ -231,6 +231,11 @@ class TestCompletions:
         assert row["input_ids"] == tokenizer.apply_chat_template(CHATS[1])
         assert trained(tokenizer, row) == f"Six, of course.{END}\n"
 
+    def test_a_prompt_may_end_with_the_assistant(self, tokenizer: Any) -> None:
+        rows = {"prompt": [CHATS[0]], "completion": [[{"role": "assistant", "content": "And you?"}]]}
+        [row] = prepare_sft(Dataset.from_dict(rows), tokenizer)
+        assert trained(tokenizer, row) == f"And you?{END}\n"
+
     def test_what_others_say_within_a_completion_is_not_trained(self, tokenizer: Any) -> None:
         rows = {"prompt": [CHATS[1][:1]], "completion": [CHATS[1][1:]]}
         [row] = prepare_sft(Dataset.from_dict(rows), tokenizer)
@@ -422,6 +427,37 @@ class TestRefuses:
         with pytest.raises(ChatError, match=r"row 2: .*no system"):
             prepare_sft(of_chats(), tokenizer, template=strict)
         assert len(prepare_sft(of_chats(), tokenizer, template=strict, errors="drop")) == 2
+
+    @pytest.mark.parametrize(
+        ("columns", "said"),
+        [
+            ({"messages": [CHATS[0], None]}, "row 1: a conversation is a list"),
+            ({"messages": [json.dumps(CHATS[0]), "{"]}, "row 1: .*JSON"),
+            ({"messages": [["a", "b"]]}, "row 0: message 0 is a str"),
+            ({"messages": [json.dumps(chat("\ud800", "x"))]}, "row 0: .*surrogate"),
+            ({"messages": [CHATS[0]], "tools": [["x"]]}, "row 0: a tool is"),
+            (
+                {"messages": [CHATS[0]], "chat_template_kwargs": ["[1]"]},
+                "row 0: chat_template_kwargs is a dict",
+            ),
+            ({"prompt": ["a", "b"], "completion": ["c", None]}, "row 1: .*both texts"),
+            (
+                {"prompt": [chat("a"), []], "completion": [chat("a", "b")[1:]] * 2},
+                "row 1: the conversation is empty",
+            ),
+            ({"chosen": ["b"], "rejected": ["c"]}, "row 0: .*without `prompt`"),
+            ({"messages": []}, "no rows"),
+        ],
+    )
+    def test_rows_that_are_not_what_their_columns_say(
+        self, tokenizer: Any, columns: dict[str, list[Any]], said: str
+    ) -> None:
+        with pytest.raises(ChatError, match=said):
+            prepare_sft(Dataset.from_dict(columns), tokenizer)
+
+    def test_a_tokenizer_without_a_chat_template(self) -> None:
+        with pytest.raises(ChatError, match="has no chat template"):
+            prepare_sft(of_chats(), load_tokenizer(data.GPT2))
 
     def test_rows_of_no_known_shape(self, tokenizer: Any) -> None:
         with pytest.raises(BadArgument, match=r"these have 'body'"):

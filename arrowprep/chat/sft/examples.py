@@ -125,6 +125,8 @@ class Reader:
     def _variables(self, row: Row) -> dict[str, Any]:
         """tools, documents and the row's own variables; an empty list of tools is no list of tools."""
         own = _data(row.get("chat_template_kwargs")) or {}
+        if not isinstance(own, dict):
+            raise ChatError(f"chat_template_kwargs is a dict of variables, not {type(own).__name__}")
         lists = {name: _data(row.get(name)) or None for name in ("tools", "documents")}
         return lists | own
 
@@ -154,7 +156,10 @@ class Reader:
 
     def _continued(self, prompt: Any, completion: Any, row: Row) -> Example:
         """Prompt and completion as one text; what follows the prompt is trained."""
-        if isinstance(prompt, str) and isinstance(completion, str):
+        if self.template is None:
+            if not isinstance(prompt, str) or not isinstance(completion, str):
+                given = type(completion if isinstance(prompt, str) else prompt).__name__
+                raise ChatError(f"prompt and completion are both texts, or both messages; one is {given}")
             text = self._with_eos(prompt + completion)
             return self._example(text, [(0 if self.spec.train_on == "all" else len(prompt), len(text))])
         before, after = _chat(prompt), _chat(completion)
@@ -169,11 +174,7 @@ class Reader:
     def _continued_chat(self, prompt: Chat, completion: Chat, row: Row) -> tuple[str, int]:
         """The text of both, and where in it the prompt ends."""
         text = self.render([*prompt, *completion], row)
-        if prompt[-1].get("role") == "assistant":  # a turn begun, which the completion goes on with
-            options = {"continue_final_message": True, **self._variables(row)}
-            start = self._template().render(prompt, **options).text
-        else:
-            start = self.render(prompt, row, prompt=True)
+        start = self.render(prompt, row, prompt=True)
         if not text.startswith(start):
             raise ChatError(
                 "the prompt is not a prefix of prompt and completion: the template renders it as "
@@ -202,6 +203,10 @@ class Reader:
         return text if not text or text.endswith(self.eos) else text + self.eos
 
     def _example(self, text: str, spans: Sequence[tuple[int, int]]) -> Example:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ChatError(f"the text has half of a surrogate pair: {error}") from error
         end = max((stop for start, stop in spans if start < stop), default=None)
         if end is None:
             return Example(text, spans)

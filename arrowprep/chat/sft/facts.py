@@ -108,4 +108,5 @@ class Facts:
 
 
 def _and_others(count: int) -> str:
-    return f"and {count - 1} others; " if count > 1 else ""
+    others = "1 other" if count == 2 else f"{count - 1:,} others"
+    return f"and {others}; " if count > 1 else ""
