@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from arrowprep.tokenize import decoders, models, normalizers, pre_tokenizers, processors, trainers
+from arrowprep.tokenize import (
+    decoders,
+    implementations,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
 from arrowprep.tokenize.batch_encoding import BatchEncoding, CharSpan, TokenSpan
@@ -36,6 +44,7 @@ __all__ = [
     "TokenizersBackend",
     "Truncation",
     "decoders",
+    "implementations",
     "load_tokenizer",
     "models",
     "normalizers",

@@ -169,6 +169,10 @@ class TestTrainer:
         tok.train_from_iterator([], UnigramTrainer(special_tokens=["<s>"], show_progress=False))
         assert tok.get_vocab() == {"<s>": 0}
 
+    def test_a_file_holds_the_scores_as_they_are(self) -> None:
+        tok = trained(unk_token="<unk>")
+        assert Tokenizer.from_str(tok.to_str()).fingerprint == tok.fingerprint
+
     def test_every_process_learns_the_same_to_the_last_bit(self) -> None:
         code = (
             "from tests.tokenize.test_trainers_unigram import trained;"

@@ -21,6 +21,7 @@ from arrowprep.tokenize.trainers.substrings import Words, repeated_substrings
 
 SEEDS = 1_000_000
 LEAST_EXPECTED = 0.5  # pieces that are expected to come less often are dropped
+DIGITS = 12  # of scores, behind the point
 PENALTY_STEP = 0.0001  # between characters that have lost their pieces
 
 
@@ -134,6 +135,8 @@ class UnigramTrainer(Trainer[Unigram]):
             if len(chosen) >= room:
                 break
             chosen.setdefault(piece, score)
+        # so many digits come back from a file as they are, whichever way it is read
+        chosen = {piece: round(score, DIGITS) for piece, score in chosen.items()}
         ordered = sorted(chosen.items(), key=lambda item: -item[1])
         return unk_id, [*((token, 0.0) for token in special), *ordered]
 
