@@ -56,14 +56,17 @@ class Chunks:
         self.batches = batches
         self.stops: list[int] = np.cumsum([b.num_rows for b in batches], dtype=np.int64).tolist()
         self.num_rows = self.stops[-1] if self.stops else 0
+        self._fields = tuple(schema.names)
         self._picked: dict[tuple[str, ...], Chunks] = {}
 
     def pick(self, fields: Sequence[str]) -> Chunks:
         """The same rows with these fields only."""
         key = tuple(fields)
+        if key == self._fields:
+            return self  # not kept below: rows that refer to themselves stay until a garbage collection
         found = self._picked.get(key)
         if found is None:
-            found = self._picked[key] = self if key == tuple(self.schema.names) else self._only(key)
+            found = self._picked[key] = self._only(key)
         return found
 
     def _only(self, fields: tuple[str, ...]) -> Chunks:
