@@ -216,8 +216,8 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
     if isinstance(library, str):
         return None, library
     try:
-        grammar = _grammar(pipeline.leaves)
-        nfc = _is_nfc(pipeline.normalizer)
+        grammar, prefix = _grammar(pipeline.leaves)
+        options = _is_nfc(pipeline.normalizer) + 2 * prefix
         in_raw, in_normalized = _Matched(pipeline, False), _Matched(pipeline, True)
         model = _model(library, pipeline.model, CACHE_BYTES if cache_bytes is None else cache_bytes)
         handle = call(
@@ -226,7 +226,7 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
             "arrowprep_tokenizer_free",
             model.pointer,
             grammar,
-            nfc,
+            options,
             byref(in_raw.added),
             byref(in_normalized.added),
         )
@@ -238,23 +238,23 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
     ), f"the kernel knows this pipeline ({cpu(library)})"
 
 
-def _grammar(leaves: tuple[PreTokenizer, ...]) -> int:
-    """The number of the splitter that does what the pre-tokenizers do."""
+def _grammar(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
+    """The number of the splitter that does what the pre-tokenizers do, and whether a space goes first."""
     last = leaves[-1] if leaves else None
     if type(last) is not ByteLevel:
         raise Unsupported("it is not byte-level")
     splits = leaves[:-1]
-    if last.add_prefix_space:
-        raise Unsupported("it puts a space before the text")
     if not splits:
-        return GPT2 if last.use_regex else WHOLE
+        return GPT2 if last.use_regex else WHOLE, last.add_prefix_space
+    if last.add_prefix_space:
+        raise Unsupported("it puts a space before every piece")
     split = splits[0]
     if len(splits) > 1 or last.use_regex or type(split) is not Split:
         raise Unsupported("it cuts a text more than once")
     whole = split.behavior == "isolated" or (split.behavior == "removed" and split.invert)
     if split.pattern.literal or split.pattern.source not in GRAMMARS or not whole:
         raise Unsupported("it has no splitter for the pattern")
-    return GRAMMARS[split.pattern.source]
+    return GRAMMARS[split.pattern.source], False
 
 
 def _is_nfc(normalizer: Normalizer | None) -> bool:

@@ -104,9 +104,9 @@ void arrowprep_model_free(arrowprep_model *model);
 
 /* A pipeline over a model, which it keeps alive.
  * grammar: 0 the whole text, 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken
- * nfc: whether text is normalized */
+ * options: 1 text is normalized to NFC, 2 a space is put before what begins with none */
 arrowprep_tokenizer *arrowprep_tokenizer_new(const arrowprep_model *model, uint32_t grammar,
-                                             uint32_t nfc, const arrowprep_added *in_raw,
+                                             uint32_t options, const arrowprep_added *in_raw,
                                              const arrowprep_added *in_normalized,
                                              arrowprep_failure *failure);
 void arrowprep_tokenizer_free(arrowprep_tokenizer *tokenizer);

@@ -215,7 +215,7 @@ unsafe fn matcher(tokens: &AddedTokens) -> Outcome<Option<Matcher>> {
 pub unsafe extern "C" fn arrowprep_tokenizer_new(
     model: *const Arc<Model>,
     grammar: u32,
-    nfc: u32,
+    options: u32,
     in_raw: *const AddedTokens,
     in_normalized: *const AddedTokens,
     failure: *mut Failure,
@@ -225,7 +225,14 @@ pub unsafe extern "C" fn arrowprep_tokenizer_new(
         // SAFETY: the header asks for these
         let (model, in_raw, in_normalized) =
             unsafe { (Arc::clone(&*model), matcher(&*in_raw)?, matcher(&*in_normalized)?) };
-        Ok(Box::new(Tokenizer { model, grammar, nfc: nfc != 0, in_raw, in_normalized }))
+        Ok(Box::new(Tokenizer {
+            model,
+            grammar,
+            nfc: options & 1 != 0,
+            prefix: options & 2 != 0,
+            in_raw,
+            in_normalized,
+        }))
     })
 }
 

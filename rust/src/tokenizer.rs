@@ -66,11 +66,13 @@ impl Model {
 
 /// All that decides the ids of a text.
 ///
-/// in_raw: added tokens that are looked for in the text as given; in_normalized: the others
+/// prefix: whether a space is put before every stretch between added tokens that begins with
+/// none. in_raw: added tokens that are looked for in the text as given; in_normalized: the others
 pub struct Tokenizer {
     pub model: Arc<Model>,
     pub grammar: Grammar,
     pub nfc: bool,
+    pub prefix: bool,
     pub in_raw: Option<Matcher>,
     pub in_normalized: Option<Matcher>,
 }
@@ -136,6 +138,7 @@ pub struct Worker<'a, const TRACE: bool> {
     text: usize,                // number of the current one in `texts`
     word: u32,
     normalized: Vec<u8>,
+    prefixed: Vec<u8>,
     out: Tokens,
 }
 
@@ -159,6 +162,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             text: 0,
             word: 0,
             normalized: Vec::new(),
+            prefixed: Vec::new(),
             out: Tokens::default(),
         }
     }
@@ -216,10 +220,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         if same {
             self.stretch(self.data, start, stop);
         } else if TRACE {
-            let number = self.out.stops.len() + self.texts.len() - self.text - 1;
-            if self.out.left.last() != Some(&number) {
-                self.out.left.push(number);
-            }
+            self.leave();
         } else {
             self.flush(self.data);
             let data = normalized.as_slice();
@@ -229,15 +230,23 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         self.normalized = normalized;
     }
 
+    /// The current text must be encoded in another way.
+    fn leave(&mut self) {
+        let number = self.out.stops.len() + self.texts.len() - self.text - 1;
+        if self.out.left.last() != Some(&number) {
+            self.out.left.push(number);
+        }
+    }
+
     /// Normalized text, which may hold added tokens.
     fn stretch(&mut self, data: &[u8], start: usize, stop: usize) {
-        let Some(matcher) = &self.tokenizer.in_normalized else { return self.pieces(data, start, stop) };
+        let Some(matcher) = &self.tokenizer.in_normalized else { return self.plain(data, start, stop) };
         let mut last = start;
         let mut matches = std::mem::take(&mut self.matches[1]);
         matcher.find(self.table, &data[start..stop], &mut matches);
         for found in &matches {
             if last < start + found.start {
-                self.pieces(data, last, start + found.start);
+                self.plain(data, last, start + found.start);
             }
             if self.queue.room() == 0 {
                 self.flush(data);
@@ -247,11 +256,29 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         }
         self.matches[1] = matches;
         if last < stop {
-            self.pieces(data, last, stop);
+            self.plain(data, last, stop);
         }
     }
 
-    /// Text without added tokens, cut by the grammar.
+    /// Text without added tokens.
+    fn plain(&mut self, data: &[u8], start: usize, stop: usize) {
+        if !self.tokenizer.prefix || data[start] == b' ' {
+            return self.pieces(data, start, stop);
+        }
+        if TRACE {
+            return self.leave(); // the space stands for the character behind it
+        }
+        let mut prefixed = std::mem::take(&mut self.prefixed);
+        prefixed.clear();
+        prefixed.push(b' ');
+        prefixed.extend_from_slice(&data[start..stop]);
+        self.flush(data);
+        self.pieces(&prefixed, 0, prefixed.len());
+        self.flush(&prefixed);
+        self.prefixed = prefixed;
+    }
+
+    /// Text cut by the grammar.
     fn pieces(&mut self, data: &[u8], start: usize, stop: usize) {
         let mut splitter = Splitter::new(self.tokenizer.grammar, self.path, &data[start..stop]);
         let mut starts = [0u32; STARTS + 2];

@@ -134,6 +134,20 @@ def test_every_character_is_in_the_class_that_the_pattern_sees(pattern: str) -> 
     assert found.words == expected.words
 
 
+@given(texts=st.lists(TEXT, max_size=6), nfc=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_a_space_is_put_before_what_begins_with_none(texts: list[str], nfc: bool) -> None:
+    check(*PREFIXED[nfc], pa.array(texts, pa.string()))
+
+
+PREFIXED = [
+    (None, None)
+    if isinstance(library, str)
+    else engines(byte_tokenizer(prefix=True, normalizer=normalizers.NFC() if nfc else None))
+    for nfc in (False, True)
+]
+
+
 @given(texts=st.lists(TEXT, max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_text_is_normalized_as_the_reference_does(texts: list[str]) -> None:
@@ -301,7 +315,8 @@ def test_pipelines_that_the_kernel_does_not_know_say_why() -> None:
 
     assert "NFKC" in why(normalizer=normalizers.NFKC())
     assert "not byte-level" in why(pre_tokenizer=None)
-    assert "space before" in why(pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True))
+    spaced = [pre_tokenizers.Split(Regex(PATTERNS[1]), "isolated"), pre_tokenizers.ByteLevel(use_regex=False)]
+    assert "space before every piece" in why(pre_tokenizer=pre_tokenizers.Sequence(spaced))
     assert "at random" in why(model=byte_bpe(dropout=0.1))
     assert "suffix" in why(model=byte_bpe(end_of_word_suffix="h"))
     assert "byte 0x00" in why(model=models.BPE({"a": 0}, []))
@@ -315,8 +330,8 @@ def test_the_kernel_runs_what_it_knows_unless_the_settings_say_otherwise() -> No
 
 
 def test_asking_for_the_kernel_where_it_cannot_run_is_an_error() -> None:
-    pipeline = byte_tokenizer(prefix=True)._engine.pipeline
-    with pytest.raises(TokenizerError, match="space before"):
+    pipeline = byte_tokenizer(normalizer=normalizers.NFKC())._engine.pipeline
+    with pytest.raises(TokenizerError, match="NFKC"):
         choose_engine(pipeline, wanted="native")
 
 
