@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import xxhash
 
 from arrowprep.tokenize.chat_calls import reads_clock
+from arrowprep.tokenize.named_code import content_of
 
 if TYPE_CHECKING:
     from arrowprep.tokenize.shell import PreTrainedTokenizer
@@ -27,34 +27,16 @@ def fingerprint_of(tokenizer: PreTrainedTokenizer) -> str:
 
     Only the pipeline keeps its part (a vocabulary is long to hash), so any change
     shows at once; the rest costs under 0.1 ms. A subclass counts with the code of its
-    methods.
+    methods, and with what that reads of its module.
     """
     content = {name: value for name, value in vars(tokenizer).items() if name not in UNNAMED}
-    content["class"] = [type(tokenizer).__qualname__, *map(_methods, _own_classes(type(tokenizer)))]
+    content["class"] = content_of(type(tokenizer))
     content["pipeline"] = tokenizer.backend_tokenizer.fingerprint
     content["special tokens"] = [tokenizer.special_tokens_map, tokenizer.extra_special_tokens]
     content["chat template"] = _digest(tokenizer.chat_template)
     if reads_clock(tokenizer.chat_template):
         content["day"] = (tokenizer.clock or datetime.now)().date().isoformat()
     return xxhash.xxh3_128_hexdigest(json.dumps(content, sort_keys=True, default=repr).encode())
-
-
-def _own_classes(cls: type) -> list[type]:
-    """A user's subclasses: what they override decides results as settings do."""
-    return [
-        base for base in cls.__mro__ if not base.__module__.startswith("arrowprep.") and base is not object
-    ]
-
-
-def _methods(cls: type) -> dict[str, Any]:
-    """The code of a class's methods; not that of the functions that they call."""
-    functions = {name: getattr(value, "fget", None) or value for name, value in vars(cls).items()}
-    return {name: _code(value.__code__) for name, value in functions.items() if hasattr(value, "__code__")}
-
-
-def _code(code: CodeType) -> list[Any]:
-    constants = [_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return [code.co_code.hex(), code.co_names, constants]
 
 
 def _digest(templates: str | Mapping[str, str] | None) -> Any:

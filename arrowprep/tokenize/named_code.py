@@ -30,10 +30,13 @@ def content_of(value: Any) -> Any:
 
     By an object's `fingerprint`, a text, where it has one; else by what pickle would
     keep of it and by the code of its class, with what that code reads of its module.
-    Modules, and what a library defines, are taken by their names.
+    A class is named by its code alone. Modules, and what libraries define that the
+    code reads, are taken by their names.
 
     Raises Unnameable for what can be neither read nor pickled.
     """
+    if isinstance(value, type):
+        return _Reader().whole_class(value, "it")
     return _Reader().read(value, "it")
 
 
@@ -71,7 +74,7 @@ class _Reader:
         if isinstance(value, (type, FunctionType, BuiltinFunctionType)) and _in_library(value.__module__):
             return ["name", value.__module__, value.__qualname__]
         if isinstance(value, type):
-            return self._class(value, place)
+            return self.whole_class(value, place)
         if isinstance(value, FunctionType):
             return self._function(value, place)
         if hasattr(value, "__func__"):  # a method: bound, of the class, or static
@@ -101,13 +104,14 @@ class _Reader:
         if isinstance(state, dict):
             state = dict(sorted(state.items(), key=repr))
         parts = [made_by, args, state, list(items or ()), dict(pairs or ())]
-        return [self.read(cls, place), *(self.read(part, place) for part in parts)]
+        code = self.whole_class(cls, place) if place == "it" else self.read(cls, place)
+        return [code, *(self.read(part, place) for part in parts)]
 
-    def _class(self, cls: type, place: str) -> Any:
-        """A class by its name, and by what it and the user's classes that it inherits from define."""
+    def whole_class(self, cls: type, place: str) -> Any:
+        """A class by its name, and by what it and those that it inherits from define, but for ours."""
         content: list[Any] = [class_name(cls)]
         for base in cls.__mro__:
-            if _in_library(base.__module__):
+            if _is_standard(base.__module__):
                 continue
             for name, member in sorted(vars(base).items()):
                 member = getattr(member, "fget", None) or getattr(member, "func", None) or member
@@ -141,9 +145,12 @@ def _names(code: CodeType) -> set[str]:
     return {*code.co_names, *(name for one in inner for name in _names(one))}
 
 
+def _is_standard(module: str | None) -> bool:
+    root = (module or "builtins").partition(".")[0]
+    return root == "arrowprep" or root in sys.stdlib_module_names
+
+
 def _in_library(module: str | None) -> bool:
     root = (module or "builtins").partition(".")[0]
-    if root in sys.stdlib_module_names or root == "arrowprep":
-        return root != "__main__"
     file = getattr(sys.modules.get(root), "__file__", None) or ""
-    return "site-packages" in file or "dist-packages" in file
+    return _is_standard(module) or "site-packages" in file or "dist-packages" in file

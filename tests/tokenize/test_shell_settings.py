@@ -178,6 +178,16 @@ class TestFingerprint:
         names = [subclass(prefix)(tokenizer_object=tok.backend_tokenizer).fingerprint for prefix in "aab"]
         assert names[0] == names[1] != names[2]
 
+    def test_so_is_what_that_code_reads_of_its_module(self, tok: PreTrainedTokenizer) -> None:
+        def named(prefix: str) -> str:
+            scope: dict[str, Any] = {"__name__": "user", "Base": PreTrainedTokenizer, "PREFIX": prefix}
+            body = "    def tokenize(self, text): return super().tokenize(PREFIX + text)"
+            exec(f"class Prefixed(Base):\n{body}", scope)
+            fingerprint: str = scope["Prefixed"](tokenizer_object=tok.backend_tokenizer).fingerprint
+            return fingerprint
+
+        assert named("a") == named("a") != named("b")
+
     def test_it_takes_microseconds(self, tok: PreTrainedTokenizer) -> None:
         tok.chat_template = "{{ messages }}" * 1000
         tok.fingerprint  # noqa: B018 - the pipeline's part is kept from here on
