@@ -287,10 +287,15 @@ class _Search:
 
 
 def _common_length(left: str, right: str) -> int:
-    for place, (a, b) in enumerate(zip(left, right, strict=False)):
-        if a != b:
-            return place
-    return min(len(left), len(right))
+    """By halving: comparing slices is faster than characters."""
+    same, length = 0, min(len(left), len(right))
+    while same < length:
+        half = (same + length + 1) // 2
+        if left[same:half] == right[same:half]:
+            same = half
+        else:
+            length = half - 1
+    return same
 
 
 def _newline(text: str, place: int) -> int:

@@ -7,7 +7,7 @@ leave the unmarked rendering, which proves that they changed nothing, and so sta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,12 +66,15 @@ def traces_of_marked(
     marker = _Marker(text, empty_too)
     marked_chat = [marker.message(m, i) if i in messages else m for i, m in enumerate(chat)]
     marked = render(marked_chat, False)
-    if marked is None or marker.removed(marked) != text:
+    if marked is None:
+        return None
+    clean, places = marker.read(marked)
+    if clean != text:
         return None
     first: list[int | None] = [None] * len(chat)
     last: list[int | None] = [None] * len(chat)
     fields: dict[tuple[int, str], tuple[int, int]] = {}
-    for owner, place in marker.places(marked):
+    for owner, place in places:
         number, _ = owner
         if first[number] is None:
             first[number] = place
@@ -125,17 +128,14 @@ class _Marker:
         named = {**function, "name": self._wrapped(function["name"], number, "tool_calls")}
         return {**call, "function": named} if "function" in call else named
 
-    def removed(self, marked: str) -> str:
-        return marked.translate({ord(marker): None for marker in self.owner})
-
-    def places(self, marked: str) -> Iterator[tuple[tuple[int, str], int]]:
-        """((message, field), place in the text without markers) of each marker where it first occurs."""
-        seen: set[str] = set()
+    def read(self, marked: str) -> tuple[str, list[tuple[tuple[int, str], int]]]:
+        """The text without markers, and ((message, field), place in it) of each where it first occurs."""
         if not self.owner:
-            return
-        for found in re.finditer(f"[{''.join(self.owner)}]", marked):
-            marker = found[0]
-            removed = sum(marked.count(other, 0, found.start()) for other in self.owner)
-            if marker not in seen:
-                seen.add(marker)
-                yield self.owner[marker], found.start() - removed
+            return marked, []
+        parts = re.split(f"([{''.join(self.owner)}])", marked)
+        places: dict[str, int] = {}
+        place = 0
+        for piece, marker in zip(parts[::2], parts[1::2], strict=False):
+            place += len(piece)
+            places.setdefault(marker, place)
+        return "".join(parts[::2]), [(self.owner[marker], place) for marker, place in places.items()]
