@@ -91,7 +91,8 @@ class SFTReport:
         yield "trained", f"{self.tokens_trained:,} tokens ({_share(self.tokens_trained, self.tokens_out)})"
         if self.shape != "text":
             yield "train on", self._train_on()
-        stops = f"{self.trains_stop:,} of {self.pieces:,} rows train one"
+        known = self.trains_stop + self.trains_no_stop + self.stop_unknown
+        stops = f"{self.trains_stop:,} of {known:,} rows train one"
         yield "stop token", stops + (f", {self.stop_unknown:,} unknown" if self.stop_unknown else "")
         yield "double bos", f"{self.double_bos:,} rows"
         if self.packing:
@@ -178,7 +179,7 @@ def problems_of(ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOp
 def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
     """The report on rows that are encoded."""
     facts, plan = encoded.facts, encoded.plan()
-    trains, trains_not, unknown = facts.stop_counts
+    trains, trains_not, unknown = facts.rows_by_stop()
     kept = facts.kept
     tokens_kept = int(facts.lengths[kept].sum())
     of_kept_rows = int(facts.tokens[np.isin(facts.rows, facts.rows[kept])].sum())
@@ -197,11 +198,11 @@ def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
         dropped=_dropped(facts),
         refused=_refused(facts),
         shortened=_shortened(facts),
-        unstopped=_unstopped(facts),
+        unstopped=_finding("no stop token is trained", trains_not),
         double_bos=pc.sum(pc.equal(facts.problems, TWO_BOS)).as_py() or 0,
-        trains_stop=trains,
-        trains_no_stop=trains_not,
-        stop_unknown=unknown,
+        trains_stop=len(trains),
+        trains_no_stop=len(trains_not),
+        stop_unknown=len(unknown),
         problems=problems,
         lengths=_histogram(whole),
         packing=_packing(plan),
@@ -228,11 +229,6 @@ def _shortened(facts: Facts) -> list[Finding]:
     whole, left = (np.bincount(owners, weights=counts) for counts in (facts.tokens, facts.lengths))
     found = rows[(left > 0) & (left < whole)]
     return _finding("tokens were cut off", found)
-
-
-def _unstopped(facts: Facts) -> list[Finding]:
-    never = pc.equal(facts.stops, False).fill_null(False).to_numpy(zero_copy_only=False)
-    return _finding("no stop token is trained", np.unique(facts.rows[never & facts.kept]))
 
 
 def _finding(what: str, rows: Any) -> list[Finding]:

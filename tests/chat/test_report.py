@@ -97,6 +97,13 @@ class TestCounts:
         assert [found.rows for found in report.unstopped] == [[0, 1]]
         assert report_sft(of(GOOD), tokenizer).trains_stop == 1
 
+    def test_a_row_that_lost_its_end_trains_no_stop_token(self, tokenizer: Any) -> None:
+        rows = of(GOOD, [turn("user", "Hi"), turn("assistant", "yes " * 30)])
+        for truncation, unstopped in (("keep_start", [[1]]), ("keep_end", []), ("split", [])):
+            report = report_sft(rows, tokenizer, max_length=20, truncation=truncation)
+            assert [found.rows for found in report.unstopped] == unstopped
+            assert report.trains_stop == 2 - len(unstopped)
+
     def test_rows_that_lost_tokens(self, tokenizer: Any) -> None:
         rows = of(GOOD, [turn("user", "Hi"), turn("assistant", "yes " * 30)])
         report = report_sft(rows, tokenizer, max_length=20)

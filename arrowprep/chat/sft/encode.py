@@ -71,6 +71,7 @@ class EncodeRows:
             "trained": pa.array(kept.trained_of_rows, pa.int32()),
             "tokens": pa.array(np.where(first, rows.whole.lengths[owners], 0), pa.int32()),
             "stops": pa.array([rows.examples[row].stops for row in owners.tolist()], pa.bool_()),
+            "has_end": pa.array(rows.whole.ends_in(rows.pieces)),
         }
 
     @property
@@ -165,6 +166,7 @@ def _preferences(chosen: _Cut, rejected: _Cut, numbers: Any) -> dict[str, Any]:
         "trained": pa.array(kept[0].trained_of_rows + kept[1].trained_of_rows, pa.int32()),
         "tokens": pa.array(chosen.whole.lengths + rejected.whole.lengths, pa.int32()),
         "stops": pa.array(stops, pa.bool_()),
+        "has_end": pa.array(chosen.whole.ends_in(chosen.pieces) & rejected.whole.ends_in(rejected.pieces)),
     }
 
 

@@ -13,7 +13,7 @@ from arrowprep.errors import ChatError
 
 __all__ = ["FACTS", "Facts"]
 
-FACTS = ("row", "fate", "problem", "length", "trained", "tokens", "stops")
+FACTS = ("row", "fate", "problem", "length", "trained", "tokens", "stops", "has_end")
 _SHOWN = 5  # rows that an error or a report names
 
 
@@ -25,7 +25,9 @@ class Facts:
     fates: (n,) dictionary codes into names
     lengths, trained: (n,) tokens, and trained tokens, that are kept
     tokens: (n,) of the whole row, at its first piece; else 0
-    stops: (n,) Arrow bool; whether the trained text ends in a stop token; null where none is known
+    stops: (n,) Arrow bool; whether the trained text of the whole row ends in a stop token; null where none
+        is known
+    has_end: (n,) bool; whether the end of the trained text was not cut off
     problems: (n,) Arrow text; null where there is none
     """
 
@@ -36,6 +38,7 @@ class Facts:
     trained: Any
     tokens: Any
     stops: pa.ChunkedArray
+    has_end: Any
     problems: pa.ChunkedArray
 
     @classmethod
@@ -53,6 +56,7 @@ class Facts:
             numbers["trained"],
             numbers["tokens"],
             table.column("stops"),
+            table.column("has_end").to_numpy(),
             table.column("problem"),
         )
 
@@ -69,13 +73,14 @@ class Facts:
         """The first rows of the data among the chosen ones."""
         return [int(row) for row in np.unique(self.rows[chosen])[:count]]
 
-    @property
-    def stop_counts(self) -> tuple[int, int, int]:
-        """Kept rows that train a stop token, that do not, and of which nobody knows."""
-        values = self.stops.filter(pa.array(self.kept))
-        train = int(values.cast(pa.int8()).fill_null(0).to_numpy().sum())
-        unknown = values.null_count
-        return train, len(values) - train - unknown, unknown
+    def rows_by_stop(self) -> tuple[Any, Any, Any]:
+        """The numbers of kept rows that train a stop token, that do not, and of which nobody knows."""
+        known = self.stops.is_valid().to_numpy()
+        stops = self.stops.fill_null(False).to_numpy()
+        kept = np.unique(self.rows[self.kept])
+        train = np.unique(self.rows[self.kept & stops & self.has_end])
+        unknown = np.unique(self.rows[self.kept & ~known])
+        return train, np.setdiff1d(kept, np.union1d(train, unknown)), unknown
 
     def check(self, *, refuse: bool = True) -> None:
         """Raise ChatError where nothing is left to train on, or no row stops, and for a row that was refused.
@@ -98,8 +103,8 @@ class Facts:
             counts = {name: int(self.of_fate(name).sum()) for name in self.names}
             why = "; ".join(f"{count} rows: {name}" for name, count in counts.items())
             raise ChatError(f"no row is left to train on ({why})", counts=counts)
-        train, do_not, _ = self.stop_counts
-        if do_not and not train:
+        kept = self.stops.filter(pa.array(self.kept)).drop_null().to_numpy()
+        if len(kept) and not kept.any():
             raise ChatError(
                 "no row trains a stop token, so the model would never learn to end its turn: the template's "
                 "spans, or the completions, leave it out; where a text ends a turn, name it in stop_strings",

@@ -57,6 +57,13 @@ class Tokens:
         before = np.concatenate([[0], np.cumsum(self.trained)])
         return replace(self, trained=before[1:] > np.repeat(before[self.edges[:-1]], self.lengths))
 
+    def ends_in(self, pieces: Packing) -> Any:
+        """(pieces,) bool: whether a piece holds the last trained token of its row."""
+        places = np.flatnonzero(self.trained)
+        last = np.append(places, -1)[np.searchsorted(places, self.edges[1:]) - 1]
+        begins = self.edges[pieces.rows] + pieces.starts
+        return (last[pieces.rows] >= begins) & (last[pieces.rows] < begins + pieces.lengths)
+
     def begin_twice_with(self, token: int | None) -> Any:
         """(n,) bool: whether the first two tokens of a row are both this one."""
         twice = np.zeros(len(self.edges) - 1, bool)
