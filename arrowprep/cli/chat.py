@@ -37,6 +37,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-length", type=int, default=1024, help="tokens a row may have, 0 for no limit")
     parser.add_argument("--train-on", choices=("assistant", "last", "all"), default="assistant")
     parser.add_argument(
+        "--without", action="append", default=[], choices=("reasoning", "tool_calls"), help="not trained"
+    )
+    parser.add_argument(
         "--truncation", choices=("drop", "keep_start", "keep_end", "split"), default="keep_start"
     )
     parser.add_argument("--spans", choices=("generation", "infer", "auto"), default="auto")
@@ -66,6 +69,8 @@ def _given(arguments: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
             "template": template,
             "max_length": arguments.max_length or None,
             "train_on": arguments.train_on,
+            "train_reasoning": "reasoning" not in arguments.without,
+            "train_tool_calls": "tool_calls" not in arguments.without,
             "truncation": arguments.truncation,
             "spans": arguments.spans,
             "stop_strings": arguments.stop_string,

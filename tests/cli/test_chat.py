@@ -51,6 +51,19 @@ def test_control_characters_of_a_text_do_not_reach_the_terminal(given: Any, caps
     assert "\x1b" not in shown
 
 
+def test_shows_what_is_trained_without_reasoning(tmp_path: Path, capsys: Any) -> None:
+    thinking = "{% generation %}{{ '<think>' + message.reasoning_content + '</think>' + message.content"
+    template = data.CHATML.read_text().replace(
+        "{%- generation %}{{ message.content", thinking.replace("{%", "{%-", 1)
+    )
+    (tmp_path / "thinks.jinja").write_text(template)
+    answer = {"role": "assistant", "content": "Four.", "reasoning_content": "Easy."}
+    (tmp_path / "chats.jsonl").write_text(json.dumps({"messages": [CHATS[0][0], answer]}))
+    given = [str(tmp_path / "chats.jsonl"), "--tokenizer", str(data.GPT2)]
+    main(["chat", "show", *given, "--template", str(tmp_path / "thinks.jinja"), "--without", "reasoning"])
+    assert "<think>Easy.</think>[Four.<|im_end|>]" in capsys.readouterr().out
+
+
 def test_says_how_much_is_cut_off(given: Any, capsys: Any) -> None:
     main(["chat", "show", *given, "--max-length", "36"])
     assert capsys.readouterr().out.endswith("--- 5 of 40 tokens are trained, 4 are cut off\n")
