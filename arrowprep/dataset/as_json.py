@@ -23,6 +23,8 @@ TYPE: pa.DataType | None = pa.json_(pa.string()) if hasattr(pa, "json_") else No
 
 _TEXTS = (pat.is_string, pat.is_large_string, pat.is_string_view)
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
 # where dicts differ: True here, in the named fields of a struct, in the items of a list, nowhere
 Places = bool | dict[str, Any] | list[Any] | None
 
@@ -142,7 +144,7 @@ def _written(value: Any, places: Any) -> Any:
 
 def text_of(value: Any) -> str:
     """The JSON text of one value, as short as it gets."""
-    return json.dumps(value, separators=(",", ":"))
+    return _encode(value)
 
 
 def _type_at(kind: pa.DataType, places: Any) -> pa.DataType:

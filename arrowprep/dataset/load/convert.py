@@ -15,10 +15,12 @@ import pyarrow as pa
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.load import ipc
 from arrowprep.dataset.load.file_cache import Entry, FileCache, name_of, stat_name
-from arrowprep.dataset.load.fitting import fit, floor_of
+from arrowprep.dataset.load.fitting import floor_of
+from arrowprep.dataset.load.ranges import read_in_ranges
 from arrowprep.dataset.load.readers import Reader, named_reader, reader_for, unknown_type
-from arrowprep.dataset.load.segments import TYPED, ReadAgain, Segments
+from arrowprep.dataset.load.segments import ReadAgain
 from arrowprep.dataset.load.spec import ReadSpec
+from arrowprep.dataset.load.written import Written, write_tables
 from arrowprep.dataset.storage.ipc import open_mapped, schema_of
 from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict, UnreadableFile
 from arrowprep.progress import bar
@@ -92,6 +94,7 @@ def convert(
 
     features: the types of all columns; a value that does not fit is a TypeConflict with file, row and column
     columns: the only ones to read
+    num_proc: processes that read one large JSON Lines file; the rows are the same
     reader: the name of the format, where the suffix does not tell it
     options: of the reader
 
@@ -101,7 +104,7 @@ def convert(
         raise BadArgument("no files to load were given")
     cache = FileCache(Path(cache_dir))
     sources = [_source(Path(path), cache, reader, columns, features, options or {}) for path in paths]
-    entries = _agreed(sources, [_entry(source, cache) for source in sources], cache)
+    entries = _agreed(sources, [_entry(source, cache, num_proc) for source in sources], cache, num_proc)
     schema = entries[0].schema
     for name in columns or ():
         if name not in schema.names:
@@ -140,57 +143,45 @@ def _source(
     return _Source(path, chosen, spec, features, before if by_stat else cache.digest(path))
 
 
-def _entry(source: _Source, cache: FileCache) -> Entry:
+def _entry(source: _Source, cache: FileCache, num_proc: int | None) -> Entry:
     """The file as Arrow: mapped, found in the cache, or read now."""
     if source.is_mapped:
         table = open_mapped(source.path)
         return Entry(source.key, (source.path,), table.schema, table.num_rows)
-    return cache.find(source.key) or _converted(source, cache)
+    return cache.find(source.key) or _converted(source, cache, num_proc)
 
 
-def _converted(source: _Source, cache: FileCache) -> Entry:
+def _converted(source: _Source, cache: FileCache, num_proc: int | None) -> Entry:
     before = stat_name(source.path)
     spec = source.spec
     while True:
         with cache.workplace() as folder:
             try:
-                segments, parts = _read_into(folder, source, spec)
+                written = _read_into(folder, source, spec, num_proc)
             except ReadAgain as again:
                 spec = replace(spec, floor=again.floor)
                 continue
             if stat_name(source.path) != before:
                 raise UnreadableFile(f"{source.path} was changed while it was read", path=source.path)
-            return cache.publish(source.key, folder, parts, segments.num_rows, {"source": str(source.path)})
+            note = {"source": str(source.path)}
+            return cache.publish(source.key, folder, written.parts, written.num_rows, note)
 
 
-def _read_into(folder: Path, source: _Source, spec: ReadSpec) -> tuple[Segments, tuple[Path, ...]]:
-    features = source.features
-    segments = (
-        Segments(folder, spec.floor, source.reader.rules)
-        if features is None
-        else Segments(folder, features.arrow_schema, TYPED)
-    )
-    seen: dict[str, None] = {}
-    with segments, bar(None, f"Reading {source.path.name}") as progress:
-        for table in source.reader.read(source.path, spec):
-            seen.update(dict.fromkeys(table.column_names))
-            if spec.columns is not None:
-                table = table.select([name for name in spec.columns if name in table.column_names])
-            if features is not None:
-                table = fit(table, features, source.path, segments.num_rows)
-            try:
-                segments.add(table)
-            except TypeConflict as error:
-                raise TypeConflict(f"{source.path}: {error}", path=source.path, **error.facts) from error
-            progress.advance(table.num_rows)
-        if spec.columns and seen and not segments.schema.names:
-            raise ColumnNotFound(spec.columns[0], list(seen))
-        if not segments.schema.names:
-            raise UnreadableFile(f"{source.path} holds no rows", path=source.path)
-        return segments, segments.finish()
+def _read_into(folder: Path, source: _Source, spec: ReadSpec, num_proc: int | None) -> Written:
+    """The rows of a file as files in `folder`: by several processes where the format and the size allow."""
+    if source.reader.name == "json":
+        written = read_in_ranges(source.path, spec, source.features, folder, num_proc)
+        if written is not None:
+            return written
+    with bar(None, f"Reading {source.path.name}") as progress:
+        tables = source.reader.read(source.path, spec)
+        rules = source.reader.rules
+        return write_tables(tables, folder, source.path, spec, source.features, rules, progress.advance)
 
 
-def _agreed(sources: list[_Source], entries: list[Entry], cache: FileCache) -> list[Entry]:
+def _agreed(
+    sources: list[_Source], entries: list[Entry], cache: FileCache, num_proc: int | None
+) -> list[Entry]:
     """The entries with one schema: those of a narrower one are read again with the wider one as the least."""
     while True:
         schema = entries[0].schema
@@ -208,7 +199,7 @@ def _agreed(sources: list[_Source], entries: list[Entry], cache: FileCache) -> l
         entries = [
             entry
             if entry.schema.equals(schema)
-            else _entry(replace(source, spec=replace(source.spec, floor=schema)), cache)
+            else _entry(replace(source, spec=replace(source.spec, floor=schema)), cache, num_proc)
             for source, entry in zip(sources, entries, strict=True)
         ]
 

@@ -22,7 +22,15 @@ import pyarrow.types as pat
 
 from arrowprep.dataset import as_json, widen
 from arrowprep.dataset.load import json_document, json_rows, natural
-from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf8, opened
+from arrowprep.dataset.load.sources import (
+    BLOCK_BYTES,
+    Block,
+    blocks,
+    check_utf8,
+    is_compressed,
+    opened,
+    opened_range,
+)
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.errors import ArrowprepWarning, TypeConflict
 
@@ -30,6 +38,7 @@ OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
 _EXACT = 2.0**63  # a float beyond this may have been written as an integer
 _MOST_AHEAD = 8  # blocks in memory
 _SAMPLE_BYTES = 1 << 16
+_LOOK = 256  # bytes that tell how rows are written
 _SAFE_DEPTH = 8_000  # of nesting; between 10,000 and 20,000 levels use up the stack
 
 # a table, and for each column that mixes kinds what it holds
@@ -52,12 +61,33 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
 def _blocks(stream: IO[bytes], path: Path, field: str | None, size: int) -> Iterator[Block]:
     if field is not None:
         return json_document.field(stream, path, field, size)
-    start = stream.peek(256).lstrip()  # type: ignore[attr-defined]
+    start = stream.peek(_LOOK).lstrip()  # type: ignore[attr-defined]
     if start.startswith(b"["):
         return json_document.array(stream, path, size)
-    if start.split(b"\n")[0].strip() == b"{":
+    if _begins_object(start):
         raise json_document.is_one_object(stream, path)
     return blocks(stream, path, size)
+
+
+def _begins_object(start: bytes) -> bool:
+    """Whether a file begins with an object over several lines."""
+    return start.split(b"\n")[0].strip() == b"{"
+
+
+def can_be_cut(path: Path, spec: ReadSpec) -> bool:
+    """Whether a file is plain JSON Lines, whose lines can be read apart from each other."""
+    if is_compressed(path) or set(spec.options) - {"block_bytes"}:
+        return False
+    with opened(path) as stream:
+        start = stream.read(_LOOK).lstrip()
+    return start.startswith(b"{") and not _begins_object(start)
+
+
+def read_range(path: Path, spec: ReadSpec, start: int, stop: int) -> Iterator[pa.Table]:
+    """As `read`, of the lines in bytes start..stop alone; their numbers count from the range's start."""
+    with opened_range(path, start, stop) as stream:
+        lines = blocks(stream, path, spec.options.get("block_bytes", BLOCK_BYTES))
+        yield from _in_parallel(lines, path, spec.floor)
 
 
 def _in_parallel(source: Iterator[Block], path: Path, floor: pa.Schema) -> Iterator[pa.Table]:

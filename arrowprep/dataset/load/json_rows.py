@@ -19,6 +19,7 @@ from arrowprep.dataset.load import natural
 from arrowprep.dataset.load.sources import Block
 from arrowprep.errors import TypeConflict, UnreadableFile
 
+_SPACE = " \t\r\v\f"
 _DEEPEST = 60  # levels of nesting; Arrow files end at 64
 _KINDS = {
     type(None): "null",
@@ -63,14 +64,14 @@ def read_block(
 def parse(block: Block, path: Path) -> tuple[list[dict[str, Any]], list[int]]:
     """The objects of a block and the line number of each; blank lines are none."""
     rows, lines = [], []
-    for number, line in enumerate(bytes(block.data).split(b"\n"), block.first_line):
-        if line and not line.isspace():
+    for number, line in enumerate(str(block.data, "utf-8").split("\n"), block.first_line):
+        if line.strip(_SPACE):
             rows.append(_object(line, number, block, path))
             lines.append(number)
     return rows, lines
 
 
-def _object(line: bytes, number: int, block: Block, path: Path) -> dict[str, Any]:
+def _object(line: str, number: int, block: Block, path: Path) -> dict[str, Any]:
     place = f"{path}: {block.counted} {number}"
     try:
         value = json.loads(line)
@@ -129,7 +130,7 @@ def _column(
 ) -> pa.Array:
     """asked: the column takes whatever there is, as `least`."""
     try:
-        kind = least if asked else natural.wider(least, natural.type_of_all(values))
+        kind = least if asked else natural.wider(least, natural.type_of_all(values, least))
         if is_deep(kind):
             raise RecursionError
         return to_array(values, kind)

@@ -12,6 +12,8 @@ typed (Parquet, Arrow) follows the ordinary rules of `widen`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +23,7 @@ from arrowprep.dataset import as_json, widen
 from arrowprep.dataset.as_json import is_json
 from arrowprep.errors import TypeConflict
 
+NULL = pa.null()
 BIG = pa.decimal128(38, 0)
 _NUMBERS = [pa.int64(), pa.uint64(), BIG, pa.float64()]  # each holds those before it
 _TOP_INT64, _TOP_UINT64, _TOP_BIG = 2**63, 2**64, 10**38
@@ -122,50 +125,51 @@ def becomes_text(old: pa.DataType, new: pa.DataType) -> bool:
     return bool(pat.is_string(new) and not (pat.is_string(old) or pat.is_null(old)))
 
 
-def type_of(value: Any) -> pa.DataType:
-    """The type of one value that the json module made.
+def type_of_all(values: list[Any], known: pa.DataType = NULL) -> pa.DataType:
+    """The one type of values that the json module made; null of none.
 
-    >>> type_of({"a": [1, 2.5]})
+    known: a type they will be widened to anyway; what is JSON there is not looked into
+
+    >>> type_of_all([{"a": [1, 2.5]}, None])
     StructType(struct<a: list<item: double>>)
     """
-    if value is None:
-        return pa.null()
-    if isinstance(value, bool):
-        return pa.bool_()
-    if isinstance(value, int):
-        return _integer_type(value)
-    if isinstance(value, float):
-        return pa.float64()
-    if isinstance(value, str):
-        return pa.string()
-    if isinstance(value, list):
-        return pa.list_(type_of_all(value))
-    return pa.struct([pa.field(name, _field_type(inner)) for name, inner in value.items()])
+    kinds = set(map(type, values))
+    if is_json(known) and kinds <= {dict, type(None)}:
+        return known
+    found = NULL
+    for kind, type_of in _TYPES.items():
+        if kind in kinds:
+            of_kind = values if len(kinds) == 1 else [value for value in values if type(value) is kind]
+            found = wider(found, type_of(of_kind, known))
+    return found
 
 
-def _field_type(value: Any) -> pa.DataType:
+def _struct_type(values: list[dict[str, Any]], known: pa.DataType) -> pa.DataType:
+    names = values[0].keys()
+    if any(value.keys() != names for value in values):
+        if as_json.TYPE is not None:
+            return as_json.TYPE
+        names = dict.fromkeys(name for value in values for name in value).keys()
+    types = {field.name: field.type for field in known} if pat.is_struct(known) else {}
+    return pa.struct(
+        [
+            pa.field(name, _field_type([value.get(name) for value in values], types.get(name, NULL)))
+            for name in names
+        ]
+    )
+
+
+def _field_type(values: list[Any], known: pa.DataType) -> pa.DataType:
     try:
-        return type_of(value)
+        return type_of_all(values, known)
     except TypeConflict:
         if as_json.TYPE is None:
             raise
         return as_json.TYPE
 
 
-def type_of_all(values: list[Any]) -> pa.DataType:
-    """The one type of values that the json module made; null of none."""
-    integers = [value for value in values if type(value) is int]
-    kinds = dict.fromkeys(type_of(value) for value in values if type(value) is not int)  # as first seen
-    if integers:
-        kinds[_integers_type(min(integers), max(integers))] = None
-    found = pa.null()
-    for kind in kinds:
-        found = wider(found, kind)
-    return found
-
-
-def _integer_type(value: int) -> pa.DataType:
-    return _integers_type(value, value)
+def _list_type(values: list[list[Any]], known: pa.DataType) -> pa.DataType:
+    return pa.list_(type_of_all(list(chain(*values)), known.value_type if pat.is_list(known) else NULL))
 
 
 def _integers_type(low: int, high: int) -> pa.DataType:
@@ -175,3 +179,13 @@ def _integers_type(low: int, high: int) -> pa.DataType:
     if low >= 0 and high < _TOP_UINT64:
         return pa.uint64()
     return BIG if low > -_TOP_BIG and high < _TOP_BIG else pa.string()
+
+
+_TYPES: dict[type, Callable[[list[Any], pa.DataType], pa.DataType]] = {
+    dict: _struct_type,
+    list: _list_type,
+    bool: lambda values, known: pa.bool_(),
+    int: lambda values, known: _integers_type(min(values), max(values)),
+    float: lambda values, known: pa.float64(),
+    str: lambda values, known: pa.string(),
+}

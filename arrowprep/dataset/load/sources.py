@@ -94,6 +94,17 @@ def opened(path: Path, encoding: str = "utf-8", errors: str = "strict") -> Itera
         yield utf8
 
 
+@contextmanager
+def opened_range(path: Path, start: int, stop: int) -> Iterator[IO[bytes]]:
+    """As `opened`, bytes start..stop of a file that is UTF-8 and not compressed."""
+    with path.open("rb", buffering=0) as file:
+        file.seek(start)
+        part = io.BufferedReader(_Checked(_Part(file, stop - start), path))
+        if start == 0 and part.peek(len(_BOM)).startswith(_BOM):
+            part.read(len(_BOM))
+        yield part
+
+
 def blocks(stream: IO[bytes], path: Path, size: int = BLOCK_BYTES) -> Iterator[Block]:
     """The stream cut into blocks of about `size` bytes, each ending where a line does.
 
@@ -148,10 +159,25 @@ def _is_utf8(encoding: str) -> bool:
         raise BadArgument(f"encoding {encoding!r} is not known to Python", encoding=encoding) from error
 
 
+class _Part(io.RawIOBase):
+    """The next bytes of a file, and no more."""
+
+    def __init__(self, file: io.FileIO, left: int) -> None:
+        self._file, self._left = file, left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        count = self._file.readinto(memoryview(into)[: self._left])
+        self._left -= count
+        return count
+
+
 class _Checked(io.RawIOBase):
     """Reads on, telling broken compression and disks with the file's name."""
 
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
+    def __init__(self, stream: Any, path: Path) -> None:
         self._stream, self._path = stream, path
 
     def readable(self) -> bool:
@@ -159,7 +185,7 @@ class _Checked(io.RawIOBase):
 
     def readinto(self, into: Any) -> int:
         try:
-            return self._stream.readinto(into)  # type: ignore[attr-defined,no-any-return]
+            return self._stream.readinto(into)  # type: ignore[no-any-return]
         except _BROKEN as error:
             raise UnreadableFile(f"{self._path} is truncated or broken: {error}", path=self._path) from error
 

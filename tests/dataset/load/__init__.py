@@ -14,7 +14,9 @@ from arrowprep.dataset.storage.ipc import open_mapped
 
 def load(path: Path | list[Path], cache: Path, **options: Any) -> Loaded:
     """Convert one path or several; keywords that are not of `convert` are reader options."""
-    known = {name: options.pop(name) for name in ("features", "columns", "reader") if name in options}
+    known = {
+        name: options.pop(name) for name in ("features", "columns", "reader", "num_proc") if name in options
+    }
     paths = path if isinstance(path, list) else [path]
     return convert(paths, cache_dir=cache, options=options, **known)
 
