@@ -27,6 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "show", help="every part of the pipeline, special tokens, and the sizes that differ"
     )
     show.add_argument("path", help="a folder, or a tokenizer file")
+    show.add_argument(
+        "--check", action="store_true", help="say what is wrong too, such as unreachable tokens"
+    )
     attempt = what.add_parser("try", help="the tokens, ids and offsets of a text")
     attempt.add_argument("path", help="a folder, or a tokenizer file")
     attempt.add_argument("text")
@@ -36,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     tokenizer = arrowprep.load_tokenizer(arguments.path)
     if arguments.what == "show":
-        _show(tokenizer, Path(arguments.path))
+        _show(tokenizer, Path(arguments.path), arguments.check)
     else:
         _try(tokenizer, arguments.text, not arguments.no_special)
 
@@ -44,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
 # ---------------------------------------------------------------------- show
 
 
-def _show(tokenizer: PreTrainedTokenizer, path: Path) -> None:
+def _show(tokenizer: PreTrainedTokenizer, path: Path, check: bool) -> None:
     backend = tokenizer.backend_tokenizer
     print(fact("engine", f"{backend.engine.engine.name} ({backend.engine.why})"))
     for section in SECTIONS:
@@ -66,6 +69,10 @@ def _show(tokenizer: PreTrainedTokenizer, path: Path) -> None:
     print(f"\n{paint('sizes', BOLD)}")
     for line in _sizes(tokenizer, path):
         print(f"  {line}")
+    if check:
+        print(f"\n{paint('check', BOLD)}")
+        for problem in list(map(str, backend.check())) or ["nothing is wrong"]:
+            print(f"  {problem}")
 
 
 def _described(part: Component) -> Iterator[str]:

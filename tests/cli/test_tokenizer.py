@@ -65,6 +65,15 @@ class TestShow:
     ) -> None:
         assert "is not known" in printed(capsys, "show", str(write_folder(tmp_path) / "tokenizer.json"))
 
+    def test_what_is_wrong_is_said_where_asked(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert "nothing is wrong" in printed(capsys, "show", "--check", str(write_folder(tmp_path / "right")))
+        model = pipeline()["model"]
+        lacking = {**model, "merges": [merge for merge in model["merges"] if merge != ["1", "2"]]}
+        shown = printed(capsys, "show", "--check", str(write_folder(tmp_path / "lacking", model=lacking)))
+        assert re.search(r"check\n  .*'12'", shown)
+
     def test_a_file_that_cannot_be_read_is_one_line(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
