@@ -50,6 +50,8 @@ class IterableDataset(Streams):
     >>> numbers = IterableDataset.from_generator(lambda: ({"n": n} for n in range(10**9)))
     >>> list(numbers.map(lambda row: {"n": row["n"] * 2}).take(2))
     [{'n': 0}, {'n': 2}]
+
+    A PyTorch DataLoader knows a stream that was made, or derived from another, after torch was imported.
     """
 
     # -- make -------------------------------------------------------------------------------------

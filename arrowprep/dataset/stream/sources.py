@@ -216,6 +216,8 @@ def file_shards(
     options: Mapping[str, Any],
 ) -> tuple[FileShard, ...]:
     """One shard for each file. Raises UnknownFileType, and BadArgument for options without meaning."""
+    if features is not None and columns is not None:
+        features = Features({name: features[name] for name in columns if name in features})
     spec = ReadSpec(
         floor=pa.schema([]) if features is None else floor_of(features),
         columns=None if columns is None else tuple(columns),

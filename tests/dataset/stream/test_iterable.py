@@ -118,6 +118,9 @@ def test_features_fix_the_types_of_files(tmp_path: Path) -> None:
     stream = load_local(file, split="train", streaming=True, features=wanted)
     assert stream.features == wanted
     assert list(stream) == [{"a": 1.0, "l": 0}, {"a": 2.0, "l": 1}]
+    part = load_local(file, split="train", streaming=True, features=wanted, columns=["l"])
+    assert list(part) == [{"l": 0}, {"l": 1}]
+    assert part.column_names == ["l"]
     file.write_text('{"a": 1, "l": "no"}\n{"a": 2, "l": "maybe"}\n')
     with pytest.raises(TypeConflict, match="row 1: column 'l' holds 'maybe'"):
         list(stream)
