@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arrowprep.chat.messages import REASONING_FIELDS
+from arrowprep.chat.sft.marks import Marks, field_name
 from arrowprep.errors import MaskUnavailable
 
 __all__ = ["without_fields"]
@@ -17,7 +18,6 @@ Span = tuple[int, int]
 
 # what closes a reasoning: </think>, [/THINK], <|end|>
 _CLOSING = re.compile(r"\s*(?:</[^<>\s]+>|\[/[A-Z_]+\]|<\|[^<>|\s]+\|>)\s*")
-_FIRST_MARK = 0xF0000  # of the private-use characters beyond those that fonts use
 
 
 @dataclass(frozen=True)
@@ -98,52 +98,23 @@ def _less(span: Span, gone: Iterable[Span]) -> Iterator[Span]:
 
 def _places(chat: Chat, text: str, render: Callable[[Any], str]) -> list[_Field]:
     """The fields of assistant messages that the text holds, in the order of the text."""
-    free = (char for char in map(chr, range(_FIRST_MARK, 0x10FFFE)) if char not in text)
-    owners: dict[str, tuple[int, str]] = {}
-
-    def marked(value: Any, owner: tuple[int, str]) -> Any:
-        if isinstance(value, str) and value.strip():
-            start, stop = next(free), next(free)
-            owners[start] = owners[stop] = owner
-            core = value.strip()
-            at = value.index(core)
-            return f"{value[:at]}{start}{core}{stop}{value[at + len(core) :]}"
-        if isinstance(value, Mapping):
-            return {k: v if k in ("id", "type") else marked(v, owner) for k, v in value.items()}
-        return [marked(item, owner) for item in value] if isinstance(value, list) else value
-
-    with_marks = [
-        {
-            key: marked(value, (number, _name(key))) if key in _fields_of(message, keys=True) else value
-            for key, value in message.items()
-        }
-        for number, message in enumerate(chat)
-    ]
-    found = render(with_marks)
-    if found.translate({ord(mark): None for mark in owners}) != text:
+    marks = Marks(text, around=True)
+    marked = render([marks.message(m, number, _fields_of(m)) for number, m in enumerate(chat)])
+    if marks.removed(marked) != text:
         raise MaskUnavailable(
             "where the reasoning and the tool calls stand is not known: the template treats their texts as "
             "more than text; train them too, or leave them out of the template's {% generation %}"
         )
-    if not owners:
-        return []
     edges: dict[tuple[int, str], list[int]] = {}
-    seen: set[str] = set()
-    for count, mark in enumerate(re.finditer(f"[{''.join(owners)}]", found)):
-        if mark[0] not in seen:
-            seen.add(mark[0])
-            edges.setdefault(owners[mark[0]], []).append(mark.start() - count)
+    for mark, place in marks.places(marked):
+        edges.setdefault((mark.message, mark.field), []).append(place)
     fields = [_Field(number, name, min(at), max(at)) for (number, name), at in edges.items()]
     return sorted(fields, key=lambda field: field.start)
 
 
-def _fields_of(message: Mapping[str, Any], *, keys: bool = False) -> list[str]:
-    """The fields that an assistant's message has, by their names or by their keys."""
+def _fields_of(message: Mapping[str, Any]) -> list[str]:
+    """The names of what an assistant's message says."""
     if message.get("role") != "assistant":
         return []
-    found = [k for k in ("content", "tool_calls", *REASONING_FIELDS) if message.get(k)]
-    return found if keys else [_name(key) for key in found]
-
-
-def _name(key: str) -> str:
-    return "reasoning" if key in REASONING_FIELDS else key
+    known = ("content", "tool_calls", *REASONING_FIELDS)
+    return [field_name(key) for key in known if message.get(key)]

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from arrowprep.chat.messages import REASONING_FIELDS
 from arrowprep.chat.sft.examples import COLUMNS, VARIABLES, Chat, Reader, Row, rows_of
+from arrowprep.chat.sft.marks import NOT_SHOWN, Marks
 from arrowprep.errors import ChatError
 
 __all__ = ["FindTraces", "untraced"]
-
-# fields that say what to do with a message, or what it belongs to
-_NOT_SHOWN = {"role", "type", "id", "tool_call_id", "train", "weight"}
-_FIRST_MARK = 0xF0000  # of the private-use characters beyond those that fonts use
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
     was. Where that changes the rest of the text, the texts themselves are looked for.
     """
     text = render(chat)
-    marks = _Marks(text)
+    marks = Marks(text, around=False)
     marked = [marks.message(message, number) for number, message in enumerate(chat)]
     try:
         found = render(marked)
@@ -72,9 +68,9 @@ def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
         found = ""
     proves = marks.removed(found) == text
     seen: dict[int, dict[str, bool]] = {}
-    for mark, (number, field, core) in marks.owners.items():
-        fields = seen.setdefault(number, {})
-        fields[field] = fields.get(field, False) or (mark in found if proves else core in text)
+    for mark, of in marks.owners.items():
+        fields = seen.setdefault(of.message, {})
+        fields[of.field] = fields.get(of.field, False) or (mark in found if proves else of.text in text)
     roles = [message.get("role") for message in chat]
     shown = {roles[number] for number, fields in seen.items() if any(fields.values())}
     for number, fields in seen.items():
@@ -89,48 +85,13 @@ def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
             )
 
 
-class _Marks:
-    """A private-use character after each text of messages."""
-
-    def __init__(self, text: str) -> None:
-        self._free = (char for char in map(chr, range(_FIRST_MARK, 0x10FFFE)) if char not in text)
-        self.owners: dict[str, tuple[int, str, str]] = {}  # mark -> message, field, the text before it
-
-    def message(self, message: Mapping[str, Any], number: int) -> dict[str, Any]:
-        return {
-            key: value if key in _NOT_SHOWN else self._marked(value, number, _field(key))
-            for key, value in message.items()
-        }
-
-    def _marked(self, value: Any, number: int, field: str) -> Any:
-        if isinstance(value, str):
-            core = value.rstrip()  # before the white space at the end, which templates trim
-            if not core:
-                return value
-            mark = next(self._free)
-            self.owners[mark] = (number, field, core.lstrip())
-            return core + mark + value[len(core) :]
-        if isinstance(value, dict):
-            return {k: v if k in _NOT_SHOWN else self._marked(v, number, field) for k, v in value.items()}
-        if isinstance(value, list):
-            return [self._marked(item, number, field) for item in value]
-        return value
-
-    def removed(self, text: str) -> str:
-        return text.translate({ord(mark): None for mark in self.owners})
-
-
-def _field(key: str) -> str:
-    return "reasoning" if key in REASONING_FIELDS else key
-
-
 def _texts(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
     """(field of the message, text) for all texts in it."""
     if isinstance(value, str):
         yield field, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            if key not in _NOT_SHOWN:
+            if key not in NOT_SHOWN:
                 yield from _texts(item, field or key)
     elif isinstance(value, list):
         for item in value:
