@@ -55,8 +55,8 @@ class MappedPicks(Picks):
     def __init__(self, path: Path) -> None:
         object.__setattr__(self, "_pin", Pin(path))
         column = ipc.open_mapped(path).column(_INDICES)
-        numbers = uint64_numbers(column.chunk(0)).view(np.int64) if column.num_chunks else np.empty(0, np.int64)
-        super().__init__(numbers)
+        stored = uint64_numbers(column.chunk(0)) if column.num_chunks else np.empty(0, np.uint64)
+        super().__init__(stored.view(np.int64))
         object.__setattr__(self, "path", path)
 
     def __reduce__(self) -> tuple[Any, ...]:

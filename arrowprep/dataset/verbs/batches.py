@@ -21,7 +21,8 @@ from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyR
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
 ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
-ERRORS = "\0error"  # the column for what a function raised; no user's column has this name
+HIDDEN = "\0"  # columns of our own begin so; no user's does
+ERRORS = HIDDEN + "error"  # the column for what a function raised
 PIECES = 64  # so many at least, where there are the rows: slow row functions are shared out too
 
 
@@ -315,6 +316,13 @@ class BatchFunction:
             return  # nothing new: an empty mapping leaves the batch as it is
         away = {*self.spec.remove_columns, *returned.gone, *out.column_names}
         kept = [name for name in self._features if name not in away]
+        if kept and all(name.startswith(HIDDEN) for name in out.column_names):
+            raise LengthMismatch(
+                f"{self.label} returned {out.num_rows} booleans for rows {first}..{first + rows - 1}, "
+                f"which are {rows} rows",
+                returned=out.num_rows,
+                rows=rows,
+            )
         if kept:
             new = ", ".join(map(repr, out.column_names))
             raise LengthMismatch(

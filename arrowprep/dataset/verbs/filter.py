@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import RowArray, Span, simplest
 from arrowprep.dataset.plain import uint64_numbers
-from arrowprep.dataset.verbs.batches import MapSpec
+from arrowprep.dataset.verbs.batches import HIDDEN, MapSpec
 from arrowprep.dataset.verbs.map import RunOptions, about, map_view
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadResult
 
-KEEP = "\0keep"  # no user's column has this name
+KEEP = HIDDEN + "keep"
 
 
 @dataclass(frozen=True)
