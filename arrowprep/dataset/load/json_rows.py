@@ -7,6 +7,7 @@ alter comes here: mixed types, integers beyond 64 bits, repeated keys, and error
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -189,25 +190,30 @@ def to_array(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _built(values: list[Any], kind: pa.DataType) -> pa.Array:
-    return as_json.built([_fit(value, kind) for value in values], kind)
+    return as_json.built(list(map(_fitting(kind), values)), kind)
 
 
-def _fit(value: Any, kind: pa.DataType) -> Any:
-    if value is None:
-        return None
+def _fitting(kind: pa.DataType) -> Callable[[Any], Any]:
+    """What makes a value of the json module one of this type."""
     if as_json.is_json(kind):
-        return as_json.text_of(value)
+        return lambda value: None if value is None else as_json.text_of(value)
     if pat.is_string(kind):
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return _text
     if pat.is_floating(kind):
-        return float(value)
+        return lambda value: None if value is None else float(value)
     if pat.is_decimal(kind):
-        return Decimal(value)
+        return lambda value: None if value is None else Decimal(value)
     if pat.is_list(kind):
-        return [_fit(inner, kind.value_type) for inner in value]
+        item = _fitting(kind.value_type)
+        return lambda value: None if value is None else list(map(item, value))
     if pat.is_struct(kind):
-        return {field.name: _fit(value.get(field.name), field.type) for field in kind}
-    return value
+        fields = [(field.name, _fitting(field.type)) for field in kind]
+        return lambda value: None if value is None else {name: fit(value.get(name)) for name, fit in fields}
+    return lambda value: value
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _surrogate(values: list[Any], lines: list[int], name: str, block: Block, path: Path) -> UnreadableFile:
