@@ -139,9 +139,10 @@ def encode(
 
 def _columns_of_marked(tokenizer: PreTrainedTokenizer, inputs: Inputs, request: Request) -> Columns:
     """As columns_of, for texts with marks."""
+    from arrowprep.chat.control_tokens import CLOSE, OPEN
     from arrowprep.tokenize.marked import MarkedEngine
 
-    engine: Any = MarkedEngine(tokenizer.backend_tokenizer.engine.engine)
+    engine: Any = MarkedEngine(tokenizer.backend_tokenizer.engine.engine, OPEN, CLOSE)
     framing = Framing(request.add_special_tokens, request.truncation, request.padding)
     wanted = Wanted(request.offsets, False, request.special_tokens_mask, request.overflowing)
     return encode_columns(engine, inputs.texts, None, framing, wanted)

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from arrowprep.chat.control_tokens import CLOSE, OPEN
 from arrowprep.errors import ChatError
 from arrowprep.tokenize.added_tokens import AddedVocabulary
 from arrowprep.tokenize.engine import Encoded
@@ -17,7 +16,6 @@ from arrowprep.tokenize.reference import ReferenceEngine, Trace
 
 __all__ = ["MarkedEngine"]
 
-_MARKED = re.compile(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}|[{OPEN}{CLOSE}]")
 _ROWS = pa.list_(pa.int32())
 
 
@@ -33,17 +31,20 @@ class MarkedEngine:
 
     name = "marked"
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, opening: str, closing: str) -> None:
+        both = opening + closing
+        self._marked = re.compile(f"{opening}([^{both}]*){closing}|[{both}]")
+        self._marks = f"[{both}]"
         self.pipeline = engine.pipeline
         self._engine = engine
         self._plain = ReferenceEngine(replace(engine.pipeline, added=AddedVocabulary()))
         self._line_break = engine.ids("\n")
 
     def ids(self, text: str) -> list[int]:
-        return self.trace(text).ids if _MARKED.search(text) else list(self._engine.ids(text))
+        return self.trace(text).ids if self._marked.search(text) else list(self._engine.ids(text))
 
     def encode(self, texts: pa.Array, *, offsets: bool = False, words: bool = False) -> Encoded:
-        if not pc.any(pc.match_substring_regex(texts, f"[{OPEN}{CLOSE}]")).as_py():
+        if not pc.any(pc.match_substring_regex(texts, self._marks)).as_py():
             encoded: Encoded = self._engine.encode(texts, offsets=offsets, words=words)
             return encoded
         rows = [None if text is None else self.trace(text) for text in texts.to_pylist()]
@@ -58,7 +59,7 @@ class MarkedEngine:
         """Raises ChatError where the tokenizer makes a control token even of plain text."""
         whole = Trace([], [], [], [], [])
         place = 0
-        for number, piece in enumerate(_MARKED.split(text)):
+        for number, piece in enumerate(self._marked.split(text)):
             if not piece:
                 continue
             # a template that splits texts at a token leaves marks around something else
