@@ -149,6 +149,12 @@ class AddedVocabulary:
         self.touch()
         return added
 
+    def emptied(self) -> AddedVocabulary:
+        """One with the same setting and no tokens."""
+        twin = AddedVocabulary()
+        twin.encode_special_tokens = self.encode_special_tokens
+        return twin
+
     def load(self, entries: list[tuple[int, AddedToken]], model: Model) -> None:
         """Take tokens with the ids that a file gives them.
 

@@ -104,8 +104,9 @@ class Tokenizer(Assembly):
     ) -> None:
         """Replace the model's vocabulary by one that is learnt from texts, or from lists of texts.
 
-        The trainer's special tokens are added. Every distinct piece of the corpus is
-        kept in memory, the texts are not; an exception of the iterator comes through.
+        The trainer's special tokens are added; tokens that were added before stay, with
+        ids of the new vocabulary. Every distinct piece of the corpus is kept in memory,
+        the texts are not; an exception of the iterator comes through.
         trainer: None takes that of the model's kind with its usual options
         length: of the iterator, for a progress bar
         """
@@ -114,7 +115,9 @@ class Tokenizer(Assembly):
         texts = texts_of(iterator, length, trainer.show_progress)
         words = count_words(texts, self.normalizer, self.pre_tokenizer)
         trainer.train(words, self.model)
+        before, self._added = self._added.by_id(), self._added.emptied()
         self.add_special_tokens(trainer.special_tokens)
+        self._added.add((token for _, token in before), self.model)
 
     def train(self, files: Sequence[str | Path], trainer: Trainer[Any] | None = None) -> None:
         """The same with the lines of text files."""

@@ -157,6 +157,16 @@ class TestCorpus:
             tok.train_from_iterator(broken())
         assert tok.get_vocab() == {}
 
+    def test_a_second_training_leaves_no_token_on_an_id_of_another(self) -> None:
+        tok = trained(["aaa bbb"], trainers.BpeTrainer(special_tokens=["<a>", "<b>"], show_progress=False))
+        tok.add_tokens(["more"])
+        tok.train_from_iterator(["aaa"], trainers.BpeTrainer(special_tokens=["<c>"], show_progress=False))
+        vocab = tok.get_vocab()
+        assert sorted(vocab.values()) == list(range(len(vocab)))
+        assert vocab["<c>"] == 0
+        assert {"<a>", "<b>", "more"} < vocab.keys()
+        assert tok.encode("<b>aaa").tokens == ["<b>", "aaa"]
+
     def test_the_same_corpus_gives_the_same_file(self) -> None:
         corpus = ["the cat sat on the mat", "été 猫"]
         trainer = trainers.BpeTrainer(limit_alphabet=8, continuing_subword_prefix="##")

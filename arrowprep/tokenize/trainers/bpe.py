@@ -30,6 +30,7 @@ class BpeTrainer(Trainer[Model]):
     limit_alphabet: how many characters are kept, the commonest; of equal ones the lowest
     initial_alphabet: characters that are kept whether they come or not (the first of each text)
     max_token_length: longer tokens are not made
+    progress_format: "silent" shows no bar; every other value is read as a bar
     """
 
     model_type: ClassVar[type[Model]] = BPE
@@ -40,6 +41,7 @@ class BpeTrainer(Trainer[Model]):
         vocab_size: int = 30000,
         min_frequency: int = 0,
         show_progress: bool = True,
+        progress_format: str = "indicatif",
         special_tokens: Sequence[str | AddedToken] = (),
         limit_alphabet: int | None = None,
         initial_alphabet: Sequence[str] = (),
@@ -47,7 +49,8 @@ class BpeTrainer(Trainer[Model]):
         end_of_word_suffix: str | None = None,
         max_token_length: int | None = None,
     ) -> None:
-        super().__init__(special_tokens, show_progress)
+        super().__init__(special_tokens, show_progress and progress_format != "silent")
+        self.progress_format = progress_format
         self.vocab_size = vocab_size
         self.min_frequency = min_frequency
         self.limit_alphabet = limit_alphabet
