@@ -139,6 +139,15 @@ class TestProblems:
             "control token '<|endoftext|>' in a message of role 'user'": [3],
         }
 
+    def test_added_tokens_count_where_the_template_writes_them(self) -> None:
+        named = load_tokenizer(data.GPT2)
+        named.add_tokens(["<turn>", "<other>"])
+        rows = of([turn("user", "a <turn> b <other>"), turn("assistant", "c")])
+        report = report_sft(rows, named, template="<turn>" + TEMPLATE)
+        assert [found.what for found in report.problems] == [
+            "control token '<turn>' in a message of role 'user'"
+        ]
+
     def test_strict_makes_them_errors(self, tokenizer: Any) -> None:
         rows = of(GOOD, [turn("developer", "Be brief."), *GOOD])
         with pytest.raises(ChatError, match="row 1: role 'developer'"):

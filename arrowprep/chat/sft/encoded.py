@@ -119,8 +119,9 @@ def find_problems(
     """(row, what of it never reached its text and which control tokens stand in it), for every chat."""
     if reader.template is None:
         return
+    added = tuple(token.content for token in tokenizer.added_tokens_decoder.values())
     found = ds.map(
-        FindTraces(reader, tuple(tokenizer.all_special_tokens)),
+        FindTraces(reader, tuple(tokenizer.all_special_tokens), added),
         with_indices=True,
         batch_size=options.batch_size,
         remove_columns=ds.column_names,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from arrowprep.chat.control_tokens import control_pattern
 from arrowprep.chat.sft.examples import COLUMNS, VARIABLES, Chat, Reader, Row, rows_of
 from arrowprep.chat.sft.marks import NOT_SHOWN, Marks
 from arrowprep.errors import ChatError
@@ -20,37 +21,39 @@ __all__ = ["FindTraces", "untraced"]
 class FindTraces:
     """What `map` is given: a table of chats → `row` and `problems`, a list of texts for each row.
 
-    control_tokens: that must not stand in what people wrote
+    special, added: tokens that must not stand in what people wrote; of the added ones only those that the
+        template writes
     """
 
     reader: Reader
-    control_tokens: tuple[str, ...]
+    special: tuple[str, ...]
+    added: tuple[str, ...]
 
     input_format = "arrow"
 
     def __call__(self, table: pa.Table, numbers: Sequence[int]) -> dict[str, Any]:
+        template = self.reader.template
+        pattern = control_pattern(template.source if template else "", self.special, self.added)
         problems = [
-            list(dict.fromkeys(self._problems(row)))
+            list(dict.fromkeys(self._problems(row, pattern)))
             for row in rows_of(table, (*COLUMNS[self.reader.shape], *VARIABLES))
         ]
         return {"row": pa.array(numbers, pa.int64()), "problems": pa.array(problems, pa.list_(pa.string()))}
 
-    def _problems(self, row: Row) -> Iterator[str]:
+    def _problems(self, row: Row, pattern: re.Pattern[str]) -> Iterator[str]:
         try:
             for chat in self.reader.chats_of(row):
                 yield from untraced(chat, lambda chat: self.reader.render(chat, row))
-                yield from self._control_tokens(chat)
+                yield from _control_tokens(chat, pattern)
         except ChatError:
             return  # its own row says so
 
-    def _control_tokens(self, chat: Chat) -> Iterator[str]:
-        if not self.control_tokens:
-            return
-        pattern = re.compile("|".join(map(re.escape, sorted(self.control_tokens, key=len, reverse=True))))
-        for message in chat:
-            for _, text in _texts(message):
-                for token in dict.fromkeys(pattern.findall(text)):
-                    yield f"control token {token!r} in a message of role {message.get('role')!r}"
+
+def _control_tokens(chat: Chat, pattern: re.Pattern[str]) -> Iterator[str]:
+    for message in chat:
+        for text in _texts(message):
+            for token in dict.fromkeys(pattern.findall(text)):
+                yield f"control token {token!r} in a message of role {message.get('role')!r}"
 
 
 def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
@@ -85,14 +88,10 @@ def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
             )
 
 
-def _texts(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
-    """(field of the message, text) for all texts in it."""
+def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield field, value
+        yield value
     elif isinstance(value, dict):
-        for key, item in value.items():
-            if key not in NOT_SHOWN:
-                yield from _texts(item, field or key)
+        yield from (text for key, item in value.items() if key not in NOT_SHOWN for text in _texts(item))
     elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item, field)
+        yield from (text for item in value for text in _texts(item))
