@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arrowprep.errors import ArrowprepWarning
 from arrowprep.tokenize import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 
@@ -156,6 +157,12 @@ class TestCorpus:
         with pytest.raises(OSError, match="disk"):
             tok.train_from_iterator(broken())
         assert tok.get_vocab() == {}
+
+    def test_lines_that_are_not_cut_are_warned_of(self) -> None:
+        lines = [f"{number} " * 20 for number in range(10_001)]
+        trainer = trainers.WordLevelTrainer(show_progress=False)
+        with pytest.warns(ArrowprepWarning, match=r"10,001 pieces.*Set a pre_tokenizer"):
+            Tokenizer(models.WordLevel()).train_from_iterator(lines, trainer)
 
     def test_a_second_training_leaves_no_token_on_an_id_of_another(self) -> None:
         tok = trained(["aaa bbb"], trainers.BpeTrainer(special_tokens=["<a>", "<b>"], show_progress=False))

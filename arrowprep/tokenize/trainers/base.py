@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 
-from arrowprep.errors import BadArgument, NotText
+from arrowprep.errors import BadArgument, NotText, warn
 from arrowprep.progress import Silent, bar
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.aligned import Aligned
@@ -19,6 +19,7 @@ from arrowprep.tokenize.pre_tokenizers.base import cut_all
 
 M = TypeVar("M", bound=Model)
 ROWS_AT_ONCE = 1000
+MANY, LONG = 10_000, 50  # pieces, and characters of one, that are no longer words
 
 
 class Trainer(Generic[M]):
@@ -106,11 +107,13 @@ def count_words(
     leaves = pre_tokenizer.leaves if pre_tokenizer else ()
     normalize = normalizer.normalize_str if normalizer else str
     if any(leaf.knows_start for leaf in leaves):
-        return Counter(
-            piece.text
-            for text in texts
-            for piece in cut_all(leaves, [Aligned(normalize(text))])
-            if piece.text
+        return _noticed(
+            Counter(
+                piece.text
+                for text in texts
+                for piece in cut_all(leaves, [Aligned(normalize(text))])
+                if piece.text
+            )
         )
     first, later = (leaves[0], leaves[1:]) if leaves else (PreTokenizer(), ())
     counts: Counter[str] = Counter()
@@ -125,4 +128,16 @@ def count_words(
         for word in cut_all(later, [first.finish(Aligned(piece))]):
             if word.text:
                 words[word.text] += count
+    return _noticed(words)
+
+
+def _noticed(words: Counter[str]) -> Counter[str]:
+    """The words as they are, with a warning where they are whole lines and not words."""
+    if len(words) > MANY and words.total() < 2 * len(words):
+        length = sum(map(len, words)) // len(words)
+        if length > LONG:
+            warn(
+                f"most of the {len(words):,} pieces of the corpus come once, and they have {length:,} characters"
+                " on average: training will take much time and memory. Set a pre_tokenizer that cuts words"
+            )
     return words
