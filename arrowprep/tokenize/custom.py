@@ -83,6 +83,7 @@ class CustomPreTokenizer(Custom, PreTokenizer):
 
     def cut(self, piece: Aligned) -> list[Aligned]:
         pretok = PreTokenizedString(piece.text)
+        pretok.splits[0].normalized.aligned = Aligned(piece.text, full=piece.full)
         self.obj.pre_tokenize(pretok)
         if any(split.tokens is not None for split in pretok.splits):
             raise TokenizerError(f"{class_name(type(self.obj))} made tokens, which is the model's part")

@@ -175,7 +175,7 @@ class ReferenceEngine:
 
         start: 0 where the piece is the start of the text, which some components know
         """
-        aligned = Aligned(piece, start)
+        aligned = Aligned(piece, start, full=self.pipeline.full_offsets)
         pieces = cut_all(self._later, [self._first.finish(aligned) if self._first else aligned])
         found = []
         for word, small in enumerate(pieces):

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arrowprep.errors import BadArgument
-from arrowprep.tokenize import NormalizedString, Regex, Tokenizer, normalizers
+from arrowprep.tokenize import (
+    NormalizedString,
+    PreTokenizedString,
+    Regex,
+    Tokenizer,
+    normalizers,
+    pre_tokenizers,
+)
 from arrowprep.tokenize.normalizers import Normalizer
 from tests.tokenize.build import byte_tokenizer
 
@@ -22,6 +29,9 @@ def spans(tok: Tokenizer, text: str, offsets: str) -> list[Any]:
 class Composes:
     def normalize(self, normalized: NormalizedString) -> None:
         normalized.nfc()
+
+    def pre_tokenize(self, pretok: PreTokenizedString) -> None:
+        pretok.normalize(self.normalize)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +67,14 @@ def test_each_span_composes_to_its_token() -> None:
         unicodedata.normalize("NFC", text[start:end]).strip() for start, end in spans(tok, text, "full")
     }
     assert {"é", "ậ"} <= composed
+
+
+def test_what_a_custom_pre_tokenizer_composes() -> None:
+    tok = byte_tokenizer()
+    composes = pre_tokenizers.PreTokenizer.custom(Composes())
+    tok.pre_tokenizer = pre_tokenizers.Sequence([composes, pre_tokenizers.ByteLevel(False)])
+    assert spans(tok, "e\u0301", "first") == [(0, 1)]
+    assert spans(tok, "e\u0301", "full") == [(0, 2)]
 
 
 def test_a_batch_and_words_have_them_too() -> None:
