@@ -137,7 +137,8 @@ def _noticed(words: Counter[str]) -> Counter[str]:
         length = sum(map(len, words)) // len(words)
         if length > LONG:
             warn(
-                f"most of the {len(words):,} pieces of the corpus come once, and they have {length:,} characters"
-                " on average: training will take much time and memory. Set a pre_tokenizer that cuts words"
+                f"most of the {len(words):,} pieces of the corpus come once, and they have {length:,}"
+                " characters on average: training will take much time and memory."
+                " Set a pre_tokenizer that cuts words"
             )
     return words
