@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,7 +41,7 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
         late = LateText(path, text)
         any_rows = False
         try:
-            for batch in _batches(rows, _arrow_options(names, wanted, spec.options)):
+            for batch in _ahead(_batches(rows, _arrow_options(names, wanted, spec.options))):
                 fields = zip(wanted, batch.columns, strict=True)
                 columns = {name: field if name in text else narrowed(field) for name, field in fields}
                 late.look(batch, columns)
@@ -55,6 +56,15 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
 def _batches(rows: IO[bytes], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
     if rows.peek(1):  # type: ignore[attr-defined]  # Arrow's reader refuses to read no rows
         yield from pacsv.open_csv(rows, **options)
+
+
+def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same; the next one is parsed while this one is typed and written."""
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, batches, None)
+            yield batch
 
 
 def _opened(path: Path, options: Mapping[str, Any]) -> Any:

@@ -36,8 +36,10 @@ def narrowed(column: pa.Array) -> pa.Array:
     found = None
     if re.match(_FRACTION, first):  # a cast that fails tries all values, and fails slowly
         trimmed = pc.utf8_trim_whitespace(column)
-        found = _as_integers(trimmed)
-        found = _as_floats(trimmed) if found is None else found
+        may_be_whole = re.match(_INTEGER, first) is not None
+        if may_be_whole and not pc.any(pc.match_substring(trimmed, ".")).as_py():
+            found = _as_integers(trimmed)
+        found = _as_floats(trimmed, may_be_whole) if found is None else found
     elif first in _TRUE or first in _FALSE:
         found = _as_booleans(column)
     return column if found is None else found
@@ -55,13 +57,13 @@ def _as_integers(column: pa.Array) -> pa.Array | None:
     return numbers if numbers is not None and numbers.cast(pa.string()).equals(column) else None
 
 
-def _as_floats(column: pa.Array) -> pa.Array | None:
+def _as_floats(column: pa.Array, may_be_whole: bool) -> pa.Array | None:
     numbers = _cast(column, pa.float64())
     if numbers is None or not _all(pc.is_finite(numbers)):  # infinite: more digits than a float can hold
         return None
     if not _all(pc.match_substring_regex(column, _FRACTION)):
         return None
-    if _all(pc.match_substring_regex(column, _INTEGER)):
+    if may_be_whole and _all(pc.match_substring_regex(column, _INTEGER)):
         large = _cast(column, pa.uint64())
         return _cast(column, natural.BIG) if large is None else large
     return numbers
