@@ -29,6 +29,7 @@ from arrowprep.tokenize import (
 from arrowprep.tokenize.decoders import Decoder
 from arrowprep.tokenize.normalizers import Normalizer
 from arrowprep.tokenize.pre_tokenizers import PreTokenizer
+from arrowprep.tokenize.shell import PreTrainedTokenizer
 
 LETTERS = {letter: id for id, letter in enumerate("abcdefghijklmnopqrstuvwxyz>é")}
 
@@ -187,6 +188,11 @@ class TestMistakes:
         with pytest.raises(UnsupportedComponent, match="set it again after loading"):
             tok.save(tmp_path / "tokenizer.json")
         assert not (tmp_path / "tokenizer.json").exists()
+
+    def test_a_folder_that_cannot_be_written_whole_is_not_begun(self, tok: Tokenizer, tmp_path: Path) -> None:
+        with pytest.raises(UnsupportedComponent):
+            PreTrainedTokenizer(tokenizer_object=tok).save_pretrained(tmp_path / "saved")
+        assert list(tmp_path.glob("saved/*")) == []
 
 
 class TestCopies:

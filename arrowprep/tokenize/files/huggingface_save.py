@@ -32,6 +32,8 @@ OF_CLASS = ("padding_side", "truncation_side", "model_input_names")
 def save(tokenizer: PreTrainedTokenizer, folder: Path, prefix: str, jinja_files: bool) -> list[Path]:
     """Write the config, the chat templates (unless they go into the config) and tokenizer.json."""
     config, templates = config_of(tokenizer), tokenizer.chat_template
+    pipeline = folder / f"{prefix}{TOKENIZER}"
+    tokenizer.backend_tokenizer.save(str(pipeline))  # first, for it refuses what no file can hold
     files = [folder / f"{prefix}{CONFIG}"]
     if templates is not None and jinja_files:
         files += write_templates(folder, templates, prefix)
@@ -40,9 +42,7 @@ def save(tokenizer: PreTrainedTokenizer, folder: Path, prefix: str, jinja_files:
     elif templates is not None:
         config["chat_template"] = [{"name": name, "template": text} for name, text in templates.items()]
     write_config(files[0], config)
-    files.append(folder / f"{prefix}{TOKENIZER}")
-    tokenizer.backend_tokenizer.save(str(files[-1]))
-    return files
+    return [*files, pipeline]
 
 
 def config_of(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
