@@ -15,11 +15,12 @@ stop token, the rendering is refused: a wrong mask trains the model on the user'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import accumulate
 
 from arrowprep.chat.convention import Turn
+from arrowprep.chat.frames import Frame
 from arrowprep.chat.markers import Chat, Render, Traces, traces_of, traces_of_marked
 from arrowprep.errors import MaskUnavailable
 
@@ -35,12 +36,18 @@ _PROBE: Chat = [{"role": "user", "content": "And then?"}]
 
 
 def inferred_turns(
-    chat: Chat, render: Render, prompt: bool, tokens: Iterable[str] = (), stops: Iterable[str] = ()
+    chat: Chat,
+    render: Render,
+    prompt: bool,
+    tokens: Iterable[str] = (),
+    stops: Iterable[str] = (),
+    frames: Mapping[int, Frame] | None = None,
 ) -> list[Turn]:
     """The turn in render(chat, prompt) of each assistant's message.
 
     tokens: the tokenizer's special tokens
     stops: strings that end a turn, beside those that look like control tokens
+    frames: what was proved to stand around the turns of chats like this one
 
     Raises MaskUnavailable, with the number of the message and the reason.
     """
@@ -53,7 +60,7 @@ def inferred_turns(
     turns: list[Turn] = []
     for number in numbers:
         floor = max(traces.before(number), turns[-1].stop if turns else 0)
-        turn = _Search(chat, number, render, text, traces, ends, floor).turn()
+        turn = _Search(chat, number, render, text, traces, ends, floor).turn((frames or {}).get(number))
         if turns:  # a line break between two turns belongs to the first
             turns[-1] = replace(turns[-1], newline=min(turns[-1].newline, turn.start))
             turn = replace(turn, header=max(turn.header, turns[-1].newline))
@@ -141,10 +148,14 @@ class _Search:
         self.traces, self.stops, self.floor = traces, stops, floor
         self.is_last = number == len(chat) - 1
 
-    def turn(self) -> Turn:
-        header, start = self._start()
+    def turn(self, frame: Frame | None) -> Turn:
         first, last = self.traces.first[self.number], self.traces.last[self.number]
-        end = self._end(start if last is None else last, has_trace=last is not None)
+        if frame and first is not None and last is not None and self._fits(frame, first, last):
+            header = first - len(frame.before)
+            start, end = header + frame.header, last + len(frame.after)
+        else:
+            header, start = self._start()
+            end = self._end(start if last is None else last, has_trace=last is not None)
         latest = self.traces.after(self.number, len(self.text))
         inner = [place for place in (first, last) if place is not None]
         places = [self.floor, start, *inner, end, latest]
@@ -162,6 +173,10 @@ class _Search:
             min(end + _newline(self.text, end), latest),
             *self._fields(start, stop_token, end),
         )
+
+    def _fits(self, frame: Frame, first: int, last: int) -> bool:
+        content: str = self.chat[self.number]["content"]
+        return self.text[first:last] == content.strip() and frame.fits(self.text, self.floor, first, last)
 
     def _refusal(self, reason: str) -> MaskUnavailable:
         return MaskUnavailable(

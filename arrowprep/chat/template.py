@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from arrowprep.chat.continuation import Continuation, continued
 from arrowprep.chat.convention import Convention, Turn
+from arrowprep.chat.frames import Frame, frames_around, probe_like
 from arrowprep.chat.generation import missing_tag
 from arrowprep.chat.infer import inferred_turns
+from arrowprep.chat.markers import Render
 from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sandbox import Compiled, compiled
 from arrowprep.chat.tools import tool_schemas
 from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
 
 __all__ = ["ChatTemplate", "Rendered", "choose_template"]
+
+_MOST_FRAMES = 1000  # of sequences of roles, each with what else the template was given
 
 
 class Rendered:
@@ -81,6 +86,7 @@ class ChatTemplate:
         self.special_tokens = {k: str(v) for k, v in (special_tokens or {}).items() if v is not None}
         self.clock = clock
         self._compiled: Compiled = compiled(source)
+        self._frames: dict[Any, dict[int, Frame]] = {}
 
     def render(
         self,
@@ -150,13 +156,14 @@ class ChatTemplate:
             self.require_generation()
         chat, given = self._data(messages, tools, documents, variables)
         given["add_generation_prompt"] = add_generation_prompt
-        rendered = self._rendered(chat, given)
+        now = (self.clock or datetime.now)()  # a second that passes must not tell renderings apart
+        rendered = self._rendered(chat, given, now)
         tagged = None
         if spans == "generation" or (spans == "auto" and self.has_generation):
             tagged = rendered.spans  # found now, so that an error comes now
             if convention is None:
                 return rendered
-        turns = self._turns(chat, given, stop_strings)
+        turns = self._turns(chat, given, stop_strings, rendered.text, now)
         convention = convention or Convention()
         if tagged is not None:
             return Rendered(rendered.text, convention.of_tagged(tagged, turns), turns)
@@ -164,19 +171,45 @@ class ChatTemplate:
         return Rendered(rendered.text, found, turns)
 
     def _turns(
-        self, chat: list[dict[str, Any]], given: dict[str, Any], stop_strings: Sequence[str]
+        self,
+        whole: list[dict[str, Any]],
+        given: dict[str, Any],
+        stop_strings: Sequence[str],
+        text: str,
+        now: datetime,
     ) -> list[Turn]:
-        now = (self.clock or datetime.now)()  # a second that passes must not tell renderings apart
+        """The turns of the whole chat, whose text is known."""
+        prompted = given["add_generation_prompt"]
 
         def render(chat: list[dict[str, Any]], prompt: bool) -> str | None:
+            if chat is whole and prompt == prompted:
+                return text
             try:
-                data = {"messages": chat, **given, "add_generation_prompt": prompt}
-                return self._compiled.render(data, lambda: now)[0]
+                return self._rendered(chat, {**given, "add_generation_prompt": prompt}, now).text
             except TemplateError:
                 return None
 
-        special = self.special_tokens.values()
-        return inferred_turns(chat, render, given["add_generation_prompt"], special, stop_strings)
+        find = partial(inferred_turns, tokens=self.special_tokens.values(), stops=stop_strings)
+        frames = self._frames_of(whole, render, find, f"{given}{stop_strings}")
+        return find(whole, render, prompted, frames=frames)
+
+    def _frames_of(
+        self, chat: list[dict[str, Any]], render: Render, find: Callable[..., list[Turn]], given: str
+    ) -> dict[int, Frame]:
+        """The frames of chats with these roles; learned once."""
+        probe = probe_like(chat)
+        if probe is None:
+            return {}
+        key = tuple(message["role"] for message in probe), given
+        if key not in self._frames:
+            if len(self._frames) >= _MOST_FRAMES:
+                self._frames.clear()
+            try:
+                turns = find(probe, render, False)
+            except MaskUnavailable:
+                turns = []
+            self._frames[key] = frames_around(probe, render(probe, False) or "", turns)
+        return self._frames[key]
 
     def _data(
         self, messages: Any, tools: Any, documents: Any, variables: dict[str, Any]
@@ -193,8 +226,11 @@ class ChatTemplate:
         except RecursionError as error:
             raise ChatError("the conversation or its tools contain themselves, or nest too deeply") from error
 
-    def _rendered(self, chat: list[dict[str, Any]], given: dict[str, Any]) -> Rendered:
-        return Rendered(*self._compiled.render({"messages": chat, **given}, self.clock or datetime.now))
+    def _rendered(
+        self, chat: list[dict[str, Any]], given: dict[str, Any], now: datetime | None = None
+    ) -> Rendered:
+        clock = (lambda: now) if now else self.clock or datetime.now
+        return Rendered(*self._compiled.render({"messages": chat, **given}, clock))
 
     @property
     def has_generation(self) -> bool:

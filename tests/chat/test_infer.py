@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arrowprep.chat import ChatTemplate
+from arrowprep.chat.infer import inferred_turns
+from arrowprep.chat.sandbox import Compiled
 from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
 
 # templates whose tags go from the end of the header to the end of the stop token, as inference does
@@ -90,6 +92,40 @@ def test_whatever_the_texts_hold_spans_are_right_or_refused(name: str, chat: lis
     assert got.text == wanted.text
     bare = [(start, start + len(wanted.text[start:stop].rstrip())) for start, stop in wanted.spans]
     assert list(got.spans) == bare
+
+
+plain_chats = st.lists(
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "tool"]), "content": texts}),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(sorted(TAGGED)), plain_chats)
+def test_what_was_learned_of_a_template_changes_no_turn(name: str, chat: list[dict[str, Any]]) -> None:
+    template = without_tags(TAGGED[name])
+
+    def render(chat: list[dict[str, Any]], prompt: bool) -> str:
+        return template.render(chat, add_generation_prompt=prompt).text
+
+    try:
+        proved = inferred_turns(chat, render, False, TOKENS.values())
+        learned = template.render_with_spans(chat, spans="infer").turns
+    except MaskUnavailable:
+        return
+    assert list(learned) == proved
+
+
+def test_a_chat_with_known_roles_takes_two_renderings(monkeypatch: pytest.MonkeyPatch) -> None:
+    template, calls = without_tags(TAGGED["chatml"]), []
+    render = Compiled.render
+    monkeypatch.setattr(Compiled, "render", lambda self, *args: calls.append(1) or render(self, *args))
+    template.render_with_spans(turns("Hi", "Hello", "And?", "So."), spans="infer")
+    assert len(calls) > 10
+    calls.clear()
+    template.render_with_spans(turns("Go", "Then", "On?", "Yes."), spans="infer")
+    assert len(calls) == 2
 
 
 def test_most_chats_are_accepted() -> None:
