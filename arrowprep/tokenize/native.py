@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from arrowprep.config import settings
-from arrowprep.errors import NotText
+from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.engine import Encoded
@@ -124,6 +124,7 @@ class NativeEngine:
         return self._encode(texts, offsets, words)
 
     def _encode(self, texts: pa.Array, offsets: bool, words: bool) -> Encoded:
+        texts = _aligned(texts)
         column = _column(texts)
         try:
             handle = call(
@@ -137,7 +138,7 @@ class NativeEngine:
             )
         except KernelFailure as failure:
             if failure.row < 0:
-                raise
+                raise TokenizerError(failure.message) from failure
             raise NotText(f"row {failure.row}: {failure.message}", row=failure.row) from failure
         result = EncodedColumns.from_address(handle.pointer)
         rows = _Rows(result, handle, texts)
@@ -180,6 +181,15 @@ class _Rows:
         count = self._result.left_count
         buffers = [None, foreign(self._result.left, 4 * count, self._owner)]
         return pa.Array.from_buffers(pa.uint32(), count, buffers)
+
+
+def _aligned(texts: pa.Array) -> pa.Array:
+    """`texts`, with a copy of the offsets where they lie where no number can be read."""
+    valid, offsets, data = texts.buffers()
+    if not offsets.address % 8:
+        return texts
+    buffers = [valid, pa.py_buffer(offsets.to_pybytes()), data]
+    return pa.Array.from_buffers(texts.type, len(texts), buffers, offset=texts.offset)
 
 
 def _column(texts: pa.Array) -> Texts:

@@ -142,6 +142,9 @@ pub struct Worker<'a, const TRACE: bool> {
     out: Tokens,
 }
 
+/// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
+const MOST_EXPECTED: usize = 16 << 20;
+
 /// Starts of pieces that are found at once: what is left of a queue after them is never too small.
 const STARTS: usize = 256;
 
@@ -342,7 +345,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
 
     /// Room for the tokens that `bytes` of text come to, roughly: growing later copies what is there.
     pub fn expect(&mut self, bytes: usize) {
-        let tokens = bytes / 3 + 4 * CAPACITY;
+        let tokens = (bytes / 3).min(MOST_EXPECTED) + 4 * CAPACITY;
         for column in self.out.columns::<TRACE>() {
             column.reserve_exact(tokens);
             ask_for_huge_pages(column);

@@ -255,6 +255,15 @@ def test_offsets_that_lead_out_of_the_data_are_refused(offsets: list[int]) -> No
         engines(byte_tokenizer())[0].encode(column_of(offsets, b"text"))
 
 
+@pytest.mark.parametrize("type", [pa.string(), pa.large_string()], ids=str)
+def test_offsets_may_lie_anywhere(type: pa.DataType) -> None:
+    valid, offsets, data = pa.array(["hello", None, "world"], type).buffers()
+    moved = pa.py_buffer(b"x" + offsets.to_pybytes()).slice(1)
+    texts = pa.Array.from_buffers(type, 3, [valid, moved, data])
+    native, reference = BY_PATTERN[PATTERNS[0]]
+    check(native, reference, texts)
+
+
 def words(seed: int, count: int) -> str:
     source = random.Random(seed)
     return " ".join(
