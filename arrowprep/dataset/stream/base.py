@@ -14,7 +14,7 @@ import pyarrow as pa
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.widen import cast_table, wider_schema
 
-# of JSON values and tables; tables never change, so keeping one costs nothing
+# of JSON values and rows that wait (`places.Waiting`), which never change: keeping a state costs nothing
 State: TypeAlias = dict[str, Any]
 
 MOST_ROWS = 256  # are read ahead of what was given

@@ -20,6 +20,7 @@ import pyarrow as pa
 from arrowprep.dataset.indices import Picks, RowArray, shard
 from arrowprep.dataset.storage.backing import Chunks, own_copy
 from arrowprep.dataset.stream.base import Draws, OneInput, Reader, Run, State, joined, read_whole
+from arrowprep.dataset.stream.places import Waiting
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class _Shuffling:
         self._groups, self._block, self._size, self._generator = groups, block, buffer_size, generator
         self._turn = 0
         self._ended = [False] * len(groups)
-        self._kept: pa.Table | None = None
+        self._kept: Waiting | None = None
         self._ready: pa.Table | None = None  # in its order, to be given
         self._given = 0
         self._before: State = {}
@@ -65,7 +66,7 @@ class _Shuffling:
 
     def _fill(self) -> bool:
         before = self._place()
-        tables = [] if self._kept is None else [self._kept]
+        tables = [] if self._kept is None else [self._kept.table]
         rows = sum(table.num_rows for table in tables)
         while rows < self._size and (block := self._next_block()) is not None:
             tables.append(block)
@@ -77,7 +78,7 @@ class _Shuffling:
         give = rows - self._size // 2 if rows >= self._size else rows
         self._ready, self._given = shuffled.slice(0, give), 0
         # a copy, for a slice would hold what was given
-        self._kept = own_copy(shuffled.slice(give)) if give < rows else None
+        self._kept = Waiting(own_copy(shuffled.slice(give))) if give < rows else None
         return True
 
     def _next_block(self) -> pa.Table | None:

@@ -334,6 +334,17 @@ def test_a_loaded_place_is_of_its_epoch_and_used_once() -> None:
     assert [row["n"] for row in again] == list(range(10))
 
 
+def test_a_buffer_is_written_down_once_while_it_is_given() -> None:
+    stream = stream_of(n=list(range(100))).shuffle(seed=1, buffer_size=40)
+    rows = iter(stream)
+    texts = []
+    for _ in range(70):
+        next(rows)
+        texts.append(stream.state_dict()["place"]["before"]["kept"])
+    written = [next(iter(text.values())) for text in texts if text is not None]
+    assert 1 < len({id(text) for text in written}) <= 4 < len(written)
+
+
 def test_a_place_of_other_shards_is_refused() -> None:
     stream = Dataset.from_dict({"n": list(range(10))}).to_iterable_dataset(2)
     next(iter(stream))
