@@ -10,8 +10,11 @@ seen even where the mtime was set back, for the ctime cannot be.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
+import platform
+import re
 import secrets
 import shutil
 import time
@@ -28,6 +31,7 @@ from arrowprep.dataset.storage import ipc
 from arrowprep.errors import FileError, MissingFile, UnreadableFile
 
 _CHUNK = 4 << 20
+_WORKPLACE = re.compile(r"-(?P<pid>\d+)-[0-9a-f]+\.tmp$")
 _SETTLED_NS = 100_000_000  # a change within one tick of the file system's clock leaves the same ctime
 
 
@@ -62,6 +66,7 @@ class FileCache:
     def __init__(self, folder: Path) -> None:
         self._converted = folder / "converted"
         self._stats = folder / "stats"
+        self._swept = False
 
     def digest(self, path: Path) -> str:
         """The name of a file's content; read from the file only when its stat is new."""
@@ -98,7 +103,10 @@ class FileCache:
     @contextmanager
     def workplace(self) -> Iterator[Path]:
         """A new folder beside the entries, removed afterwards unless it was published."""
-        folder = self._converted / f".{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        if not self._swept:
+            self._swept = True
+            _sweep(self._converted)
+        folder = self._converted / f".{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
         with ipc.telling_folder(self._converted):
             folder.mkdir(parents=True)
         try:
@@ -128,6 +136,31 @@ class FileCache:
         entry = self.find(key)
         assert entry is not None, key
         return entry
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the workplaces of processes of this machine that were killed.
+
+    Of another machine, which may share the folder, nothing is known; so none of its is touched.
+    """
+    for left in folder.glob(f".{glob.escape(_host())}-*.tmp"):
+        pid = _WORKPLACE.search(left.name)
+        if pid is not None and not _is_running(int(pid["pid"])):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _host() -> str:
+    return platform.node().replace("/", "_")
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
 
 
 def _digest(path: Path) -> str:

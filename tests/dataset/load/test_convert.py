@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from arrowprep.dataset.load import json as json_reader
 from arrowprep.dataset.load.convert import convert
+from arrowprep.dataset.load.file_cache import FileCache
 from arrowprep.dataset.load.readers import READERS
 from arrowprep.errors import (
     BadArgument,
@@ -196,6 +198,27 @@ def test_a_failed_conversion_leaves_nothing(path: Path, tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile):
         load(path, tmp_path / "cache", block_bytes=20)
     assert list((tmp_path / "cache" / "converted").iterdir()) == []
+
+
+def test_what_a_killed_conversion_left_is_swept_by_the_next(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    convert_and_die = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from arrowprep.dataset.load.file_cache import FileCache\n"
+        "with FileCache(Path(sys.argv[1])).workplace() as place:\n"
+        "    (place / 'part.arrow').write_text('half')\n"
+        "    os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", convert_and_die, str(folder)], check=True)
+    [left] = (folder / "converted").iterdir()
+    foreign = left.with_name(left.name.replace(platform.node(), "another-machine", 1))
+    with FileCache(folder).workplace() as living:
+        assert not left.exists()
+        shutil.copytree(living, foreign)
+        load(path, folder)
+        assert living.exists()
+        assert foreign.exists()
 
 
 def test_a_cache_that_cannot_be_written_says_where_and_what_to_set(path: Path, tmp_path: Path) -> None:
