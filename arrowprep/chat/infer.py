@@ -10,6 +10,9 @@ header in the window before its first marker, and ends with what follows its las
 
 Markers are always placed; the prefix must agree with them. Where neither proves a turn, or a turn has no
 stop token, the rendering is refused: a wrong mask trains the model on the user's words.
+
+Where the frame of such a turn was proved before, on a probe with the same roles, finding it again around the
+row's own text is enough (see `frames`).
 """
 
 from __future__ import annotations
