@@ -70,7 +70,7 @@ def decode(library: Any, pipeline: Pipeline, ids: pa.Array, skip_special_tokens:
 
 def _kept(pipeline: Pipeline) -> Handle | None:
     """The decoder that was made before, unless tokens were added since."""
-    stamp, handle = _decoders.get(vars(pipeline.model).get("_tables"), (None, None))
+    stamp, handle = _decoders.get(vars(pipeline.model)["_tables"], (None, None))
     return handle if stamp == pipeline.added.stamp else None
 
 
