@@ -6,6 +6,7 @@ import base64
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 _TABLE = "arrow stream, base64"
@@ -35,6 +36,8 @@ def encode(place: Any) -> Any:
         return {name: encode(value) for name, value in place.items()}
     if isinstance(place, list):
         return [encode(value) for value in place]
+    if isinstance(place, np.ndarray | np.generic):  # of random generators, which take lists as well
+        return place.tolist()
     if isinstance(place, Waiting):
         return {_TABLE: place.text}
     return place

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
 
 from arrowprep.dataset.dataset import (
@@ -162,6 +163,10 @@ VERBS: dict[str, tuple[Verb, Model | None]] = {
     "shuffle": (lambda s: s.shuffle(seed=5, buffer_size=12), None),
     "shuffle a lot": (lambda s: s.shuffle(seed=5), None),
     "shuffle after take": (lambda s: s.take(30).shuffle(seed=1, buffer_size=7), None),
+    "shuffle by another generator": (
+        lambda s: s.shuffle(generator=np.random.Generator(np.random.MT19937(3)), buffer_size=8),
+        None,
+    ),
     "take of a shuffle": (lambda s: s.shuffle(seed=5, buffer_size=12).take(9), None),
     "shuffle without a buffer": (lambda s: s.shuffle(seed=3, buffer_size=None), None),
     "random numbers": (lambda s: s.map(noisy), None),
