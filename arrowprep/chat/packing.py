@@ -9,10 +9,10 @@ strategy: `seq_lengths` and `position_ids`.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from arrowprep.errors import BadArgument
 
 __all__ = ["Packing", "Strategy", "pack"]
 
-Strategy = Literal["bfd", "bfd_split", "wrapped"]
+Strategy = Literal["bfd", "bfd_split", "wrapped", "in_order"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,8 @@ def pack(lengths: Any, seq_length: int, strategy: Strategy = "bfd") -> Packing:
     "bfd" best fit, the longest rows first; longer ones are cut, and what is cut off is lost
     "bfd_split" as bfd, after cutting long rows into pieces, each a document of its own
     "wrapped" all rows one after the other, cut every seq_length tokens
+    "in_order" rows stay in their order and whole: a pack ends where the next row does not fit; rows that
+        are longer than a pack are cut, and what is cut off is lost
 
     Rows without tokens are left out. The same plan whatever the batch size or
     number of processes, in O(n log n). Raises BadArgument.
@@ -115,14 +117,14 @@ def pack(lengths: Any, seq_length: int, strategy: Strategy = "bfd") -> Packing:
     tokens_in = int(sizes.sum())
     if strategy == "wrapped":
         pieces, edges = _wrapped(sizes, seq_length)
-    elif strategy in ("bfd", "bfd_split"):
-        if strategy == "bfd":
-            pieces = (np.arange(len(sizes)), np.zeros(len(sizes), np.int64), np.minimum(sizes, seq_length))
-        else:
-            pieces = _cut(sizes, seq_length)
-        pieces, edges = _best_fit(pieces, seq_length)
+    elif strategy == "bfd_split":
+        pieces, edges = _best_fit(_cut(sizes, seq_length), seq_length)
+    elif strategy in ("bfd", "in_order"):
+        whole = (np.arange(len(sizes)), np.zeros(len(sizes), np.int64), np.minimum(sizes, seq_length))
+        pieces, edges = (_best_fit if strategy == "bfd" else _next_fit)(whole, seq_length)
     else:
-        raise BadArgument(f'strategy is "bfd", "bfd_split" or "wrapped", not {strategy!r}', strategy=strategy)
+        known = ", ".join(get_args(Strategy))
+        raise BadArgument(f"strategy {strategy!r} is none of {known}", strategy=strategy)
     return Packing(*pieces, edges, seq_length, tokens_in)
 
 
@@ -148,6 +150,17 @@ def _wrapped(sizes: Any, seq_length: int) -> tuple[Pieces, Any]:
     lengths = np.diff(np.append(begins, total))
     starts = begins - (row_ends - sizes)[rows]
     return (rows, starts, lengths), np.append(np.searchsorted(begins, cuts), len(begins))
+
+
+def _next_fit(pieces: Pieces, seq_length: int) -> tuple[Pieces, Any]:
+    """Pieces as they come, and the edges of packs that each take what fits."""
+    rows, starts, lengths = (column[pieces[2] > 0] for column in pieces)
+    ends = np.cumsum(lengths).tolist()
+    edges = [0]
+    while edges[-1] < len(ends):
+        before = ends[edges[-1] - 1] if edges[-1] else 0
+        edges.append(bisect_right(ends, before + seq_length, edges[-1]))
+    return (rows, starts, lengths), np.array(edges, np.int64)
 
 
 def _best_fit(pieces: Pieces, seq_length: int) -> tuple[Pieces, Any]:

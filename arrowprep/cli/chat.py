@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--boundaries", action="store_true", help="show where tokens begin")
     report = what.add_parser("report", help="what a preparation keeps, drops and trains on")
     _add_common(report)
-    report.add_argument("--packing", choices=("bfd", "bfd_split", "wrapped"), help="join rows to packs")
+    report.add_argument(
+        "--packing", choices=("bfd", "bfd_split", "wrapped", "in_order"), help="join rows to packs"
+    )
     report.add_argument("--json", action="store_true", help="as JSON")
     report.add_argument("--html", type=Path, metavar="OUT", help="write a page with conversations and tokens")
     report.add_argument("--rows", type=int, default=50, help="conversations on the page (default: 50)")

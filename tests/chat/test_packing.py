@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,18 @@ def test_wrapping_keeps_the_order_and_fills_all_packs_but_the_last(
     assert all(len(row) == seq_length for row in packed[:-1])
 
 
-@given(sizes, limits, st.sampled_from(["bfd", "bfd_split", "wrapped"]))
+@given(sizes, limits)
+def test_rows_in_their_order_stay_whole_and_a_pack_ends_where_the_next_does_not_fit(
+    lengths: list[int], seq_length: int
+) -> None:
+    packs = pieces(pack(lengths, seq_length, "in_order"))
+    sizes_of = [[min(lengths[row], seq_length) for row in rows] for rows in packs]
+    assert [row for rows in packs for row in rows] == [row for row, length in enumerate(lengths) if length]
+    assert all(sum(sizes) <= seq_length for sizes in sizes_of)
+    assert all(sum(one) + other[0] > seq_length for one, other in itertools.pairwise(sizes_of))
+
+
+@given(sizes, limits, st.sampled_from(["bfd", "bfd_split", "wrapped", "in_order"]))
 def test_documents_are_known_in_every_pack(lengths: list[int], seq_length: int, strategy: Any) -> None:
     plan = pack(lengths, seq_length, strategy)
     packed, documents = plan.gather(rows_of(lengths)).to_pylist(), plan.seq_lengths.to_pylist()
