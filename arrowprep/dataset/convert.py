@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from arrowprep.dataset import as_json
-from arrowprep.dataset.feature_kinds import encode, feature_of, feature_type, needs_encoding
+from arrowprep.dataset.feature_kinds import decode, encode, feature_of, feature_type, needs_encoding
 from arrowprep.dataset.plain import plain_array
 from arrowprep.dataset.widen import cast, is_list
 from arrowprep.errors import DataError, TypeConflict
@@ -60,10 +60,16 @@ def to_feature(values: Any, name: str, feature: Any) -> Column:
     try:
         if known is not None and (known.type == kind or not needs_encoding(feature)):
             return cast(known, kind)
-        given = values if known is None else known.to_pylist()
+        given = values if known is None else _as_shown(known)
         return as_json.built([encode(feature, _plain(value)) for value in given], kind)
     except (*_UNFIT, DataError) as error:
         raise TypeConflict(f"column {name!r} should be {feature!r}: {error}", column=name) from error
+
+
+def _as_shown(column: Column) -> list[Any]:
+    """Python values, JSON text as what it says."""
+    feature = feature_of(column.type)
+    return [decode(feature, value) for value in column.to_pylist()]
 
 
 def _without_python(values: Any) -> Column | None:

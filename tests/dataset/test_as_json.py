@@ -104,6 +104,12 @@ class TestDatasets:
             rows = [[{"a": [1, {}]}, {"a": None}], None]
             assert Dataset.from_dict({"s": rows}, features=nested)["s"][:] == rows
 
+    def test_a_cast_of_one_field_leaves_the_json_beside_it(self):
+        values = [{"n": 1, "free": {"a": 1}}, {"n": 2, "free": {"b": None}}]
+        ds = Dataset.from_dict({"s": values}).cast_column("s", {"n": Value("int8"), "free": Json()})
+        assert ds["s"][:] == values
+        assert ds.features["s"]["n"] == Value("int8")
+
     def test_datasets_with_other_keys_are_joined_without_inventing_nulls(self):
         ds = concatenate_datasets([Dataset.from_dict({"m": CHAT[:1]}), Dataset.from_dict({"m": CHAT[1:]})])
         assert ds["m"][:] == CHAT
