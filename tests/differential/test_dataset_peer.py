@@ -182,3 +182,28 @@ def test_numpy_values_are_those_of_the_peer_without_its_narrowing(theirs):
     for name in columns:
         assert ours[name].dtype == wanted[name].dtype
         assert ours[name].tolist() == wanted[name].tolist()
+
+
+def test_a_dataset_goes_to_the_peer_and_back_without_a_copy(tmp_path):
+    ours = Dataset.from_dict(COLUMNS).map(lambda row: {"m": row["n"]}, cache_file_name=tmp_path / "x.arrow")
+    there = ours.to_hf()
+    assert isinstance(there, peer.Dataset)
+    assert there[:] == ours[:]
+    assert (
+        there.data.column("m").chunk(0).buffers()[1].address
+        == ours.data.column("m").chunk(0).buffers()[1].address
+    )
+    assert there._fingerprint == ours.fingerprint
+    back = Dataset.from_hf(there.shuffle(seed=3).select([5, 1]))
+    assert back[:] == there.shuffle(seed=3).select([5, 1])[:]
+    assert back.map(lambda row: {"k": row["n"]})["k"][:] == back["n"][:]
+
+
+def test_labels_and_splits_go_along():
+    label = peer.Features({"y": peer.ClassLabel(names=["no", "yes"])})
+    there = peer.Dataset.from_dict({"y": [1, 0]}, features=label, split="test")
+    ours = Dataset.from_hf(there)
+    assert ours.features["y"].names == ["no", "yes"]
+    assert ours.split == "test"
+    assert ours.to_hf().features == there.features
+    assert str(ours.to_hf().split) == "test"

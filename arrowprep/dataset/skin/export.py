@@ -12,6 +12,7 @@ from arrowprep import progress
 from arrowprep.dataset import formats
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.skin.held import Held
+from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +109,20 @@ class Exports(Held):
             format=self._format.saved(),
             sources=self._view.files,
         )
+
+    def to_hf(self) -> Any:
+        """A `datasets.Dataset` over the same memory, for libraries that ask for that type."""
+        try:
+            import datasets
+        except ImportError as error:
+            raise BadArgument("to_hf makes a datasets.Dataset, and `datasets` is not installed") from error
+        table = self._whole().replace_schema_metadata(self._view.schema.metadata)
+        split = None if self._split is None else datasets.NamedSplit(self._split)
+        made = datasets.Dataset(table, split=split, fingerprint=self._view.fingerprint)
+        shown = self._format.saved()
+        if not any(shown.values()):  # the peer names a dataset anew where a format is set, also the same one
+            return made
+        return made.with_format(shown["type"], shown["columns"], shown["output_all_columns"])
 
     def _whole(self) -> pa.Table:
         return self._view.read(Span(0, self._view.num_rows))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from arrowprep.dataset.construct import table_of_columns, table_of_frame, table_of_rows
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.indices import simplest
 from arrowprep.dataset.load.plain import plain
+from arrowprep.dataset.plain import uint64_numbers
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
 from arrowprep.dataset.view import View
@@ -73,3 +76,16 @@ class Makes(Held):
             plain(table if features is None else cast_table(table, Features(features).arrow_schema)),
             split=split,
         )
+
+    @classmethod
+    def from_hf(cls, dataset: Any) -> Self:
+        """Over the memory, or the mapped files, of a `datasets.Dataset`, with its selection of rows."""
+        table = dataset.data.table
+        name = combine("datasets", dataset._fingerprint)
+        schema = dataset.features.arrow_schema
+        view = View.over(Memory(table), name, Features.from_arrow_schema(schema)).keep(schema.names, name)
+        chosen = dataset._indices
+        if chosen is not None:
+            numbers = chosen.table.column(0).combine_chunks()
+            view = view.select(simplest(uint64_numbers(numbers).view(np.int64)), name)
+        return cls._over(view, split=None if dataset.split is None else str(dataset.split))
