@@ -57,7 +57,8 @@ UNGUARDED = """
 """
 
 SLEEPY = """
-    import os, sys, time
+    import os, signal, sys, time
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     from arrowprep.dataset.execute import choose_executor
 
     class Worker:
