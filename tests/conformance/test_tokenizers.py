@@ -137,7 +137,6 @@ def test_digits_are_cut_as_each_pattern_says() -> None:
 # how many checks of a file differ on purpose, or not yet, and why; a number that is no longer right fails
 DIFFERENT = {
     "synth": (29, "an id in a file that leaves a gap is kept; the reference gives the next free one"),
-    "trainers": (4, "there is no trainer for Unigram yet"),
 }
 
 
