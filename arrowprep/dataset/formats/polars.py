@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pyarrow as pa
 import pyarrow.types as pat
@@ -42,8 +42,7 @@ class PolarsFormat:
                 kind = relaid(pa.nulls(0, field.type)).type
                 chunks = [relaid(chunk) for chunk in table.column(at).chunks]
                 table = table.set_column(at, field.name, pa.chunked_array(chunks, kind))
-        frame: pl.DataFrame = self._polars.from_arrow(table)
-        return frame
+        return cast("pl.DataFrame", self._polars.from_arrow(table))
 
     def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[pl.DataFrame]:
         return cut(self, table, features, size)

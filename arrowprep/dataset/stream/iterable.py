@@ -17,7 +17,8 @@ from arrowprep.dataset.indices import Span, shard
 from arrowprep.dataset.stream import changes
 from arrowprep.dataset.stream.apply import Batched, Filtered, Mapped, Reshaped
 from arrowprep.dataset.stream.base import Draws, Stage
-from arrowprep.dataset.stream.held import StreamColumn, Streams
+from arrowprep.dataset.stream.export import StreamExports
+from arrowprep.dataset.stream.held import StreamColumn
 from arrowprep.dataset.stream.mix import Interleaved, SideBySide, Stacked, common_features
 from arrowprep.dataset.stream.permute import Permuted
 from arrowprep.dataset.stream.rows import Part, Reordered, Repeated, Sliced
@@ -44,7 +45,7 @@ STRATEGIES = ("auto", "shards", "examples")
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 
-class IterableDataset(Streams):
+class IterableDataset(StreamExports):
     """Rows that are read as they come, in a pass whose exact place can be kept; verbs are lazy.
 
     >>> numbers = IterableDataset.from_generator(lambda: ({"n": n} for n in range(10**9)))
@@ -337,10 +338,6 @@ class IterableDataset(Streams):
         """`stream["text"]`: the values of one column, as they come."""
         self._check([name])
         return StreamColumn(self, (name,))
-
-    def to_list(self) -> list[dict[str, Any]]:
-        """All rows of Python objects; they must fit in memory."""
-        return list(self._with(format=FormatSpec()))
 
 
 def _identity(row: Any) -> Any:
