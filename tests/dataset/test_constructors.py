@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,33 @@ def test_features_of_a_generator_are_those_asked_for() -> None:
     assert len(Dataset.from_generator(lambda: iter(()), features=label)) == 0
     with pytest.raises(BadArgument, match="features="):
         Dataset.from_generator(lambda: iter(()))
+
+
+def test_several_processes_share_the_lists_of_a_generator(tmp_path: Path) -> None:
+    def rows(starts: list[int], marks: list[Any], step: int) -> Any:
+        for start, mark in zip(starts, marks, strict=True):
+            (tmp_path / f"{os.getpid()}").touch()
+            time.sleep(0.02)  # so that no process does all of them
+            yield from ({"n": n, "mark": mark} for n in range(start, start + 3 * step, step))
+
+    kwargs: dict[str, Any] = {"starts": [0, 10, 20, 30], "marks": [None, 1, 2.5, None], "step": 2}
+    alone = Dataset.from_generator(rows, gen_kwargs=kwargs, fingerprint="alone")
+    shared = Dataset.from_generator(rows, gen_kwargs=kwargs, num_proc=2)
+    assert shared.to_dict() == alone.to_dict()
+    assert shared.features == alone.features == {"n": Value("int64"), "mark": Value("float64")}
+    assert len(list(tmp_path.iterdir())) == 3  # this process and two others
+    assert Dataset.from_generator(rows, gen_kwargs=kwargs).fingerprint == shared.fingerprint
+
+
+def test_a_share_that_yields_nothing_has_no_say_in_the_types() -> None:
+    def rows(counts: list[int]) -> Any:
+        yield from ({"n": n} for count in counts for n in range(count))
+
+    assert Dataset.from_generator(rows, gen_kwargs={"counts": [0, 2, 0]}, num_proc=2)[:] == {"n": [0, 1]}
+    with pytest.raises(BadArgument, match="features="):
+        Dataset.from_generator(rows, gen_kwargs={"counts": [0, 0]}, num_proc=2)
+    with pytest.raises(BadArgument, match="one length"):
+        Dataset.from_generator(rows, gen_kwargs={"counts": [0], "more": [1, 2]}, num_proc=2)
 
 
 # -- files ----------------------------------------------------------------------------------------

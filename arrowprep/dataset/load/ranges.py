@@ -21,7 +21,7 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.load import json, natural
 from arrowprep.dataset.load.segments import NATURAL, ReadAgain
 from arrowprep.dataset.load.spec import ReadSpec
-from arrowprep.dataset.load.written import Written, write_tables
+from arrowprep.dataset.load.written import Written, in_one_folder, write_tables
 from arrowprep.errors import ArrowprepError, ArrowprepWarning, TypeConflict, WorkerDied
 from arrowprep.progress import bar
 
@@ -100,7 +100,7 @@ def read_in_ranges(
             tasks = [
                 task if found[task].schema.equals(schema) else replace(task, floor=schema) for task in tasks
             ]
-    return _in_one_folder([found[task] for task in tasks], folder)
+    return in_one_folder([found[task] for task in tasks], folder)
 
 
 def _cuts(path: Path, count: int) -> list[int]:
@@ -128,14 +128,3 @@ def _agreed(schemas: Sequence[pa.Schema]) -> pa.Schema | None:
         for field in schema
     )
     return None if told else agreed
-
-
-def _in_one_folder(ranges: Sequence[Written], folder: Path) -> Written:
-    """The files of all ranges, in order, beside each other."""
-    parts: list[Path] = []
-    folders = [written.parts[0].parent for written in ranges]
-    for part in (part for written in ranges for part in written.parts):
-        parts.append(part.rename(folder / f"part-{len(parts):05d}.arrow"))
-    for emptied in folders:
-        emptied.rmdir()
-    return Written(tuple(parts), ranges[0].schema, sum(written.num_rows for written in ranges))

@@ -80,7 +80,8 @@ class Segments:
             self._begin()
             self._close()
         return tuple(
-            path if schema.equals(self.schema) else self._recast(path) for path, schema in self._written
+            path if schema.equals(self.schema) else recast(path, self.schema, self._cast)
+            for path, schema in self._written
         )
 
     def __enter__(self) -> Segments:
@@ -137,8 +138,11 @@ class Segments:
             return field.with_type(self._rules.beyond(field.type))
         return field
 
-    def _recast(self, path: Path) -> Path:
-        with ipc.write_aside(path, self.schema) as writer:
-            for batch in ipc.open_mapped(path).to_batches():
-                writer.write_table(self._cast(pa.Table.from_batches([batch])))
-        return path
+
+def recast(path: Path, schema: pa.Schema, cast: Callable[[pa.Table], pa.Table] | None = None) -> Path:
+    """A file written with narrower types, written again in its place with these."""
+    cast = cast or (lambda table: widen.cast_table(table, schema))
+    with ipc.write_aside(path, schema) as writer:
+        for batch in ipc.open_mapped(path).to_batches():
+            writer.write_table(cast(pa.Table.from_batches([batch])))
+    return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,3 +61,14 @@ def write_tables(
             raise UnreadableFile(f"{path} holds no rows", path=path)
         parts = segments.finish()
         return Written(parts, segments.schema, segments.num_rows)
+
+
+def in_one_folder(shares: Sequence[Written], folder: Path) -> Written:
+    """The files of all shares of one input, in order, beside each other; each has had a folder until now."""
+    parts: list[Path] = []
+    folders = [written.parts[0].parent for written in shares]
+    for part in (part for written in shares for part in written.parts):
+        parts.append(part.rename(folder / f"part-{len(parts):05d}.arrow"))
+    for emptied in folders:
+        emptied.rmdir()
+    return Written(tuple(parts), shares[0].schema, sum(written.num_rows for written in shares))

@@ -50,7 +50,8 @@ class Loads(Held):
         They are found again by the function's code, what it captured, and gen_kwargs; not by
         what it reads elsewhere, so give `fingerprint` where that changes.
 
-        num_proc: accepted for the sake of old code; the generator runs in this process
+        num_proc: processes; the lists in gen_kwargs are the shards that they share, and the generator is
+            called for one element at a time
         """
         if not callable(generator):
             raise BadArgument(f"from_generator needs a function, not a {type(generator).__name__}")
@@ -75,6 +76,7 @@ class Loads(Held):
             features=wanted,
             name=name,
             cache_dir=folder / "files" if kept else scratch_folder() / "files",
+            num_proc=num_proc,
         )
         view = View.over(Files(entry.parts), name, wanted)
         view = view.in_memory() if keep_in_memory else view

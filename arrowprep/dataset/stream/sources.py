@@ -16,6 +16,7 @@ from arrowprep.dataset.construct import table_of_rows
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.load.fitting import fit, floor_of
+from arrowprep.dataset.load.generated import shares_of
 from arrowprep.dataset.load.plain import plain, plain_schema
 from arrowprep.dataset.load.readers import Reader as FileReader
 from arrowprep.dataset.load.readers import named_reader, reader_for, unknown_type
@@ -24,7 +25,7 @@ from arrowprep.dataset.storage.ipc import schema_of
 from arrowprep.dataset.stream.base import Reader, Run, State
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import wider_schema
-from arrowprep.errors import BadArgument, ColumnNotFound, UnreadableFile
+from arrowprep.errors import ColumnNotFound, UnreadableFile
 
 
 class Rows(Protocol):
@@ -135,18 +136,8 @@ def generator_shards(
     kwargs: Mapping[str, Any],
     features: Features | None,
 ) -> tuple[GeneratorShard, ...]:
-    """One shard for each element of the lists among the arguments, which must have one length."""
-    lengths = {name: len(value) for name, value in kwargs.items() if isinstance(value, list)}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
-        raise BadArgument(f"lists in gen_kwargs are the shards and need one length: {shown}", lengths=lengths)
-    count = next(iter(lengths.values()), 1)
-    return tuple(
-        GeneratorShard(
-            function, {k: [v[at]] if isinstance(v, list) else v for k, v in kwargs.items()}, features
-        )
-        for at in range(count)
-    )
+    """One shard for each share of the arguments."""
+    return tuple(GeneratorShard(function, share, features) for share in shares_of(kwargs))
 
 
 @dataclass(frozen=True)
