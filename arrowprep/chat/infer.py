@@ -283,10 +283,17 @@ class _Search:
             if self.stops.ends(turn):
                 return last + len(turn.rstrip())
         # the end of the last turn differs from that of others, or the template goes on after it
-        stop, stand_in = self.stops.directly(tail), self.stops.directly(other)
+        place = 0
+        if self._ends_in_calls(last):  # whose arguments follow the name, and what opens them may be a token
+            place = common if not self.stops.ends(tail[:common]) else len(tail)
+        stop, stand_in = self.stops.directly(tail[place:]), self.stops.directly(other[place:])
         if has_trace and stop and stand_in:
-            return last + stop
+            return last + place + stop
         raise self._refusal("no stop token follows it; name the string that ends a turn")
+
+    def _ends_in_calls(self, last: int) -> bool:
+        """Whether it is the name of a tool that is traced to this place."""
+        return self.traces.fields.get((self.number, "tool_calls"), (None, None))[1] == last
 
     def _other_tail(self, last: int, has_trace: bool) -> str | None:
         """The text after this turn where something else follows: the end of the chat, or a user's message."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arrowprep.chat import ChatTemplate
+from arrowprep.chat import ChatTemplate, Rendered
 from arrowprep.chat.infer import inferred_turns
 from arrowprep.chat.sandbox import Compiled
 from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
+from tests.chat.random_chats import Case, cases, check
 
 # templates whose tags go from the end of the header to the end of the stop token, as inference does
 TAGGED = {
@@ -81,6 +83,33 @@ chats = st.lists(
 )
 
 
+def test_generated_chats_have_the_spans_of_the_tags_or_none() -> None:
+    tagged = {
+        name: ChatTemplate(text, special_tokens=TOKENS) for name, text in {**TAGGED, "calls": CALLS}.items()
+    }
+    bare = {name: without_tags(source) for name, source in {**TAGGED, "calls": CALLS}.items()}
+    outcomes = [check(case, tagged[case.name], bare[case.name]) for case in cases(tagged, seed=3, count=600)]
+    counts = Counter(outcome.kind for outcome in outcomes)
+    assert [outcome for outcome in outcomes if outcome.kind == "wrong"] == []
+    assert counts["exact"] + counts["white space"] + counts["convention"] > 400
+    assert sum(outcome.owned for outcome in outcomes) > 400  # so the check could see a wrong one
+
+
+def test_the_check_of_generated_chats_sees_a_wrong_span(monkeypatch: pytest.MonkeyPatch) -> None:
+    tagged, bare = ChatTemplate(TAGGED["chatml"]), without_tags(TAGGED["chatml"])
+    case = Case("chatml", turns("<|im_end|>", "Yo", "Go"), {})
+    assert check(case, tagged, bare).kind == "exact"
+    right = ChatTemplate.render_with_spans
+
+    def with_the_user(self: ChatTemplate, chat: Any, **options: Any) -> Rendered:
+        rendered = right(self, chat, **options)
+        at = rendered.text.index("<|im_end|>")  # of the user's text, and looks like the template's
+        return Rendered(rendered.text, [(at, at + 10), *rendered.spans])
+
+    monkeypatch.setattr(ChatTemplate, "render_with_spans", with_the_user)
+    assert check(case, tagged, bare).kind == "wrong"
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(TAGGED)), chats)
 def test_whatever_the_texts_hold_spans_are_right_or_refused(name: str, chat: list[dict[str, Any]]) -> None:
@@ -138,6 +167,24 @@ def test_a_token_after_the_whole_chat_belongs_to_the_last_turn_if_it_is_known() 
     assert cut(without_tags(source), turns("Hi", "Yo"))[0] == "Yo<|im_end|></s>"
     assert cut(without_tags(source), turns("Hi", "Yo", "Hm"))[0] == "Yo<|im_end|>"
     assert cut(without_tags(source), turns("Hi", "Yo"), add_generation_prompt=True)[0] == "Yo<|im_end|>"
+
+
+CALLS = (
+    "{% for m in messages %}"
+    "{% set end = '<|eom|>' if not loop.last and loop.nextitem.role == m.role else '<|eot|>' %}"
+    "<|start|>{{ m.role }}{% if m.role == 'assistant' %}{% generation %}{% for call in m.tool_calls or [] %}"
+    " to={{ call.function.name }}<|message|>{{ call.function.arguments.q }}{% else %}"
+    "<|message|>{{ m.content }}{% endfor %}{{ end }}{% endgeneration %}"
+    "{% else %}<|message|>{{ m.content }}{{ end }}{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}<|start|>assistant{% endif %}"
+)
+
+
+def test_arguments_after_the_name_of_a_tool_belong_to_the_turn() -> None:
+    call = {"function": {"name": "look", "arguments": {"q": "the weather"}}}
+    chat = [*turns("Hi"), {"role": "assistant", "tool_calls": [call]}, {"role": "assistant", "content": "Yo"}]
+    wanted = [" to=look<|message|>the weather<|eom|>", "<|message|>Yo<|eot|>"]
+    assert cut(without_tags(CALLS), chat) == wanted
 
 
 def test_the_generation_prompt_may_stand_after_the_chat() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 from collections import Counter
 from datetime import datetime
 from itertools import pairwise
@@ -20,6 +19,7 @@ from arrowprep.chat import ChatTemplate
 from arrowprep.chat.packing import pack
 from arrowprep.chat.tools import function_schema
 from arrowprep.errors import ChatError, MaskUnavailable, TemplateError, ToolSchemaError
+from tests.chat.random_chats import CONVENTION, cases, check, without_tags
 
 HOME = os.environ.get("ARROWPREP_CONFORMANCE")
 pytestmark = [
@@ -68,11 +68,7 @@ class Golden:
         return self.templates[line["t"]].render(messages, **options)
 
     def without_tags(self, name: str) -> ChatTemplate:
-        """The template with its generation tags made a condition that is always true."""
-        template = self.templates[name]
-        source = re.sub(r"(\{%[-+]?\s*)generation(\s*[-+]?%\})", r"\1if true\2", template.source)
-        source = re.sub(r"(\{%[-+]?\s*)endgeneration(\s*[-+]?%\})", r"\1endif\2", source)
-        return ChatTemplate(source, special_tokens=template.special_tokens, clock=template.clock)
+        return without_tags(self.templates[name])
 
 
 @pytest.fixture(scope="module")
@@ -170,10 +166,6 @@ def pieces_of(text: str, inside: list[Any], other: list[Any]) -> list[str]:
     return ["".join(text[place] for place in odd[i:j]) for i, j in pairwise(breaks) if i < j]
 
 
-# what the tags of public templates hold or leave out beside the answer: headers, empty thoughts, stop tokens
-CONVENTION = re.compile(r"<[^<>\s]+>|\b(assistant|analysis|final)\b|\s")
-
-
 def test_inferred_spans_are_those_of_the_removed_tags(golden: Golden, capsys: Any) -> None:
     counts: Counter[str] = Counter()
     bare = {name: golden.without_tags(name) for name, t in golden.templates.items() if t.has_generation}
@@ -201,6 +193,21 @@ def test_inferred_spans_are_those_of_the_removed_tags(golden: Golden, capsys: An
     with capsys.disabled():
         print(f"\nchat: inferred spans of {total}: " + ", ".join(f"{k} {n}" for k, n in counts.most_common()))
     assert counts["refused"] <= total * 0.012  # what the method was measured to refuse on these
+
+
+def test_generated_chats_have_the_spans_of_the_tags_or_none(golden: Golden, capsys: Any) -> None:
+    """A slice of what tools/fuzz_spans.py does with a hundred thousand chats."""
+    tagged = {name: template for name, template in golden.templates.items() if template.has_generation}
+    bare = {name: without_tags(template) for name, template in tagged.items()}
+    outcomes = [
+        check(case, tagged[case.name], bare[case.name]) for case in cases(tagged, seed=11, count=1000)
+    ]
+    counts = Counter(outcome.kind for outcome in outcomes)
+    with capsys.disabled():
+        print("\nchat: generated chats: " + ", ".join(f"{kind} {n}" for kind, n in counts.most_common()))
+    assert [outcome for outcome in outcomes if outcome.kind == "wrong"] == []
+    assert counts["refused"] < 0.05 * (1000 - counts["not rendered"])
+    assert counts["not rendered"] < 300
 
 
 # templates whose chats cannot be told apart, most of them for want of a stop token
