@@ -9,19 +9,25 @@ from typing import Any
 import numpy as np
 
 # by name: the package loads each when it is first looked up, and a peer's import is not timed either
-from arrowprep import configure, load_local
-from arrowprep import load_tokenizer as tokenizer_of
+from arrowprep import Dataset, configure, load_local
 
 PACKAGES = ("arrowprep", "pyarrow", "numpy")
 
 
-def load(path: Path, cache_dir: Path) -> Any:
+def load(path: Path, cache_dir: Path, num_proc: int | None = None) -> Any:
     configure(cache_dir=cache_dir)
-    return load_local(path)
+    return load_local(path, num_proc=num_proc)
+
+
+def from_columns(columns: dict[str, list[Any]], cache_dir: Path) -> Any:
+    configure(cache_dir=cache_dir)
+    return Dataset.from_dict(columns)
 
 
 def load_tokenizer(folder: Path) -> Any:
-    return tokenizer_of(folder)
+    from arrowprep import load_tokenizer
+
+    return load_tokenizer(folder)
 
 
 def count_characters(dataset: Any, num_proc: int) -> Any:
@@ -30,7 +36,7 @@ def count_characters(dataset: Any, num_proc: int) -> Any:
     )
 
 
-def tokenize(dataset: Any, tokenizer: Any, num_proc: int) -> Any:
+def tokenize(dataset: Any, tokenizer: Any, num_proc: int | None) -> Any:
     def ids(batch: Any) -> Any:
         return tokenizer(batch["text"], return_attention_mask=False, verbose=False)
 

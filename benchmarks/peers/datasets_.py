@@ -14,9 +14,18 @@ PACKAGES = ("datasets", "tokenizers", "pyarrow", "numpy")
 BUILDERS = {".jsonl": "json", ".parquet": "parquet"}
 
 
-def load(path: Path, cache_dir: Path) -> Any:
-    builder = BUILDERS[path.suffix]
-    return datasets.load_dataset(builder, data_files=str(path), split="train", cache_dir=str(cache_dir))
+def load(path: Path, cache_dir: Path, num_proc: int | None = None) -> Any:
+    return datasets.load_dataset(
+        BUILDERS[path.suffix],
+        data_files=str(path),
+        split="train",
+        cache_dir=str(cache_dir),
+        num_proc=num_proc,
+    )
+
+
+def from_columns(columns: dict[str, list[Any]], cache_dir: Path) -> Any:
+    return datasets.Dataset.from_dict(columns)
 
 
 def load_tokenizer(folder: Path) -> Any:
@@ -29,7 +38,7 @@ def count_characters(dataset: Any, num_proc: int) -> Any:
     )
 
 
-def tokenize(dataset: Any, tokenizer: Any, num_proc: int) -> Any:
+def tokenize(dataset: Any, tokenizer: Any, num_proc: int | None) -> Any:
     def ids(batch: Any) -> Any:
         return {"input_ids": [encoding.ids for encoding in tokenizer.encode_batch(batch["text"])]}
 

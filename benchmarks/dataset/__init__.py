@@ -1,0 +1,1 @@
+"""The dataset engine beside `datasets`: loading, map, filter, rows, batches, caches, memory, start."""
