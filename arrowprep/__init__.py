@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         interleave_datasets,
         split_dataset_by_node,
     )
-    from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value
+    from arrowprep.dataset.features import ClassLabel, Features, Image, Json, LargeList, List, Sequence, Value
     from arrowprep.dataset.info import DatasetInfo
     from arrowprep.dataset.loading import load_from_disk, load_local
     from arrowprep.dataset.splits import DatasetDict
@@ -72,6 +72,7 @@ _HOME = {
     "IterableDatasetDict": "dataset.stream.splits",
     "IterableDataset": "dataset.stream.iterable",
     "Features": "dataset.features",
+    "Image": "dataset.features",
     "Value": "dataset.features",
     "List": "dataset.features",
     "LargeList": "dataset.features",
@@ -98,6 +99,7 @@ __all__ = [
     "DatasetInfo",
     "Encoding",
     "Features",
+    "Image",
     "IterableDataset",
     "IterableDatasetDict",
     "Json",

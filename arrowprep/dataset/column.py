@@ -54,8 +54,8 @@ class Column(Sequence[Any]):
 
     def to_list(self) -> list[Any]:
         """All values as Python objects."""
-        values: list[Any] = self._arrow().to_pylist()
-        return values
+        shown = self._dataset.with_format(None)
+        return list(shown._column_values(self._name, Span(0, len(self)), self._path))
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """All values as an array, of the stored type where no value is null."""

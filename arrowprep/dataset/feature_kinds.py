@@ -1,4 +1,4 @@
-"""The kinds of features: plain values, labels, lists, structs, JSON.
+"""The kinds of features: plain values, labels, lists, structs, JSON, pictures.
 
 A dict is a struct, `[x]` is a list. A kind has `pa_type` (how it is stored) and
 `to_dict()` (how it is written down).
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.types as pat
 
 from arrowprep.dataset import dtypes
+from arrowprep.dataset.image import Image
 from arrowprep.errors import BadArgument, TypeConflict
 
 
@@ -246,8 +247,10 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
     "LargeList": LargeList,
     "Sequence": Sequence,
     "Json": Json,
+    "Image": Image,
 }
-_KINDS = (Value, ClassLabel, List, LargeList, Json)
+_KINDS = (Value, ClassLabel, List, LargeList, Json, Image)
+_DECODED = (Json, Image)  # shown otherwise than they are stored, unless decode=False
 
 
 def as_feature(given: Any) -> Any:
@@ -330,14 +333,14 @@ def encode(feature: Any, value: Any) -> Any:
 
 
 def decode(feature: Any, value: Any) -> Any:
-    """A stored value as it is shown: Json text becomes the value that was written."""
+    """A stored value as it is shown: Json text as the value that was written, a picture as a picture."""
     if value is None:
         return None
     if isinstance(feature, dict):
         return {name: decode(inner, value.get(name)) for name, inner in feature.items()}
     if isinstance(feature, (List, LargeList)):
         return [decode(feature.feature, inner) for inner in value]
-    return feature.decode_example(value) if isinstance(feature, Json) else value
+    return feature.decode_example(value) if isinstance(feature, _DECODED) else value
 
 
 def needs_decoding(feature: Any) -> bool:
@@ -346,7 +349,7 @@ def needs_decoding(feature: Any) -> bool:
         return any(map(needs_decoding, feature.values()))
     if isinstance(feature, (List, LargeList)):
         return needs_decoding(feature.feature)
-    return isinstance(feature, Json) and feature.decode
+    return isinstance(feature, _DECODED) and feature.decode
 
 
 def needs_encoding(feature: Any) -> bool:
@@ -355,4 +358,4 @@ def needs_encoding(feature: Any) -> bool:
         return any(map(needs_encoding, feature.values()))
     if isinstance(feature, (List, LargeList)):
         return needs_encoding(feature.feature)
-    return isinstance(feature, (ClassLabel, Json))
+    return isinstance(feature, (ClassLabel, *_DECODED))

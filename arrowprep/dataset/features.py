@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from arrowprep.dataset.feature_kinds import (
     ClassLabel,
+    Image,
     Json,
     LargeList,
     List,
@@ -32,7 +33,17 @@ from arrowprep.dataset.feature_kinds import (
 )
 from arrowprep.errors import BadArgument, ColumnNotFound
 
-__all__ = ["ClassLabel", "Features", "Json", "LargeList", "List", "Sequence", "Value", "with_metadata"]
+__all__ = [
+    "ClassLabel",
+    "Features",
+    "Image",
+    "Json",
+    "LargeList",
+    "List",
+    "Sequence",
+    "Value",
+    "with_metadata",
+]
 
 METADATA_KEY = b"huggingface"
 

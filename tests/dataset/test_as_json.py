@@ -174,3 +174,9 @@ def _shape(i: int) -> dict[str, Any]:
 
 def _shapes(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {"s": [_shape(i) for i in batch["i"]]}
+
+
+def test_a_whole_column_shows_values_as_its_parts_do() -> None:
+    rows = [{"x": {"a": 1}}, {"x": {"b": [2]}}]
+    column = Dataset.from_list(rows)["x"]
+    assert column.to_list() == column[:] == list(column) == [{"a": 1}, {"b": [2]}]

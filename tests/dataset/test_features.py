@@ -81,7 +81,7 @@ def test_metadata_that_contradicts_the_type_is_not_believed() -> None:
 def test_a_kind_of_feature_from_elsewhere_falls_back_to_its_arrow_type() -> None:
     schema = pa.schema(
         [("i", pa.struct([("bytes", pa.binary()), ("path", pa.string())]))],
-        metadata={b"huggingface": json.dumps({"info": {"features": {"i": {"_type": "Image"}}}})},
+        metadata={b"huggingface": json.dumps({"info": {"features": {"i": {"_type": "Audio"}}}})},
     )
     assert Features.from_arrow_schema(schema) == {"i": {"bytes": Value("binary"), "path": Value("string")}}
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.types as pat
 from pyarrow import lib
 
-from arrowprep.dataset.feature_kinds import Json, LargeList, List
+from arrowprep.dataset.feature_kinds import Image, Json, LargeList, List
 from arrowprep.dataset.formats.python import to_list
 
 Array = np.ndarray[Any, Any]
@@ -68,6 +68,8 @@ class NumpyFormat:
             values, offsets = self._elements(column.chunk(0), feature)
             if values.dtype != object and _stacked(values, offsets) is None:
                 return lambda start: _rows_of(values, offsets[start : start + size + 1])
+        if isinstance(feature, Image):  # a batch of pictures at a time is enough
+            return lambda start: self.column(column.slice(start, size), feature)
         whole = self.column(column, feature)
         if whole.dtype != object or column.type.id in _TEXT:
             return lambda start: whole[start : start + size]
@@ -77,6 +79,8 @@ class NumpyFormat:
         """(n, ...) values of one Arrow array."""
         if type(feature) is Json and feature.decode:
             return _objects(to_list(array, feature))
+        if type(feature) is Image and feature.decode:
+            return _of_one_shape([feature.pixels(value) for value in array.to_pylist()])
         rule = _RULES.get(array.type.id)
         return rule(self, array, feature) if rule else _objects(array.to_pylist())
 
@@ -196,6 +200,12 @@ def _stacked(values: Array, offsets: Array) -> Array | None:
 
 def _pieces(values: Array, offsets: Array) -> list[Any]:
     return [values[start:stop] for start, stop in pairwise(offsets.tolist())]
+
+
+def _of_one_shape(arrays: list[Any]) -> Array:
+    """Arrays as one of one more dimension where they have one shape and type, else as objects."""
+    kinds = {(array.shape, array.dtype) if isinstance(array, np.ndarray) else None for array in arrays}
+    return np.stack(arrays) if len(kinds) == 1 and None not in kinds else _objects(arrays)
 
 
 def _with_nones(rows: list[Any], array: pa.Array) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pat
 
-from arrowprep.dataset.feature_kinds import Json, needs_decoding
+from arrowprep.dataset.feature_kinds import Image, Json, needs_decoding
 from arrowprep.dataset.formats.numpy import Array, NumpyFormat, inner_feature, plain_layout
 from arrowprep.dataset.formats.python import to_list
 from arrowprep.dataset.widen import is_list
@@ -28,6 +28,7 @@ class TensorFormat:
                   Python's numbers and None, for no tensor of integers or booleans has a null
     lists         of numbers of one length: one tensor of one more dimension; else a list of tensors
     structs       dicts; their numbers are tensors
+    pictures      their pixels (height, width) or (height, width, channels)
     text, bytes, times, decimals   Python objects
     """
 
@@ -136,7 +137,7 @@ def default_kind(stored: np.dtype[Any], integers: np.dtype[Any]) -> np.dtype[Any
 def _holds_numbers(kind: pa.DataType, feature: Any) -> bool:
     """Whether values are numbers, or lists of them at any depth."""
     if needs_decoding(feature):
-        return False
+        return isinstance(feature, Image)
     if isinstance(kind, pa.BaseExtensionType):
         return _holds_numbers(kind.storage_type, None)
     if pat.is_dictionary(kind) or is_list(kind) or str(kind).startswith(("list_view", "large_list_view")):
@@ -155,7 +156,7 @@ def _depth(kind: pa.DataType) -> int:
 
 def _holds_structs(kind: pa.DataType, feature: Any) -> bool:
     """Whether values are structs with fields, or lists of them, that show as they are stored."""
-    if isinstance(feature, Json):
+    if isinstance(feature, (Json, Image)) and feature.decode:
         return False
     if is_list(kind):
         return _holds_structs(kind.value_type, inner_feature(feature))
