@@ -39,6 +39,9 @@ class Component:
         state[name] = value
         state["_stamp"] = next(_stamps)
 
+    def __bool__(self) -> bool:
+        return True  # also a sequence of no parts is there
+
     @property
     def parts(self) -> tuple[Component, ...]:
         """What this component is made of; empty but for sequences."""

@@ -156,8 +156,8 @@ class Encoding:
             word = self.words[i]
             if word == word_index:
                 found = (found[0] if found else i, i + 1)
-            elif word is None or word > word_index:
-                break  # words of one text only grow
+            elif word is not None and word > word_index:
+                break  # words of one text only grow; added tokens among them have none
         return found
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:

@@ -23,6 +23,10 @@ Span = tuple[int, int]
 STAND_IN = "\ufdd0"  # a noncharacter: no version of Unicode gives it a property
 # U+0295 was Ll in Unicode 16 and is Lo since 17; U+0138 is Ll, without case, in all
 _RECLASSIFIED = {0x295: 0x138}
+_IGNORES_CASE = re.compile(r"\(\?[a-z]*i")
+# to `regex` İ and ı are other cases of i, to Oniguruma of nothing, as Ĭ and ĭ are, which take their place
+_TURKISH = re.compile("[İı]")
+_NEIGHBOURS = str.maketrans("İı", "Ĭĭ")
 
 
 class Pattern:
@@ -58,9 +62,14 @@ class Pattern:
     def _has_groups(self) -> bool:
         return bool(self.compiled.groups)
 
+    @cached_property
+    def _ignores_case(self) -> bool:
+        """Whether some of it does, and it does not ask for the two letters that Turkish has beside i."""
+        return bool(_IGNORES_CASE.search(self.source)) and not _TURKISH.search(self.source)
+
     def pieces(self, text: str) -> list[str] | None:
         """The matches, when they are the whole text one after the other; else None."""
-        if self._has_groups or not settled(text):
+        if self._has_groups or not settled(text) or (self._ignores_case and _TURKISH.search(text)):
             return None
         found: list[str] = self.compiled.findall(text)
         if sum(map(len, found)) != len(text) or "" in found:
@@ -72,6 +81,8 @@ class Pattern:
         if not text:
             return []
         text = as_unicode_16(text)
+        if self._ignores_case and not text.isascii():
+            text = text.translate(_NEIGHBOURS)
         spans = [match.span() for match in self.compiled.finditer(text)]
         if any(start == stop for start, stop in spans):
             return list(self._find_with_empty(text))
@@ -174,6 +185,7 @@ def translate(source: str) -> str:
     """
     out: list[str] = []
     depth = 0  # of character classes
+    ignores_case = _IGNORES_CASE.search(source) is not None
     for token in _TOKEN.findall(source):
         if token.startswith("(?") and not depth:
             out.append(_flags(token, source))
@@ -181,6 +193,8 @@ def translate(source: str) -> str:
             out.append(_ESCAPES[token[1:]][depth > 0])
         elif token.startswith(("\\x{", "\\u{")):
             out.append(f"\\U{int(token[3:-1], 16):08X}")
+        elif ignores_case and not depth and token.startswith(("\\p{", "\\P{")):
+            out.append(f"(?-i:{token})")  # a property outside of a class has its own case
         elif token == "[:punct:]":
             out.append(r"\p{P}\p{S}")
         elif depth and token in ("--", "||", "~~"):

@@ -115,7 +115,8 @@ def _cut_text(matcher: Matcher | None, text: str) -> Iterator[tuple[str, int | N
     for match in matcher.find(text) if matcher else ():
         if last < match.start:
             yield text[last : match.start], None
-        yield text[match.start : match.stop], match.id
+        if match.start < match.stop:
+            yield text[match.start : match.stop], match.id
         last = match.stop
     if last < len(text):
         yield text[last:], None

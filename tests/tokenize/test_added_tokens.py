@@ -51,6 +51,13 @@ def test_the_text_of_a_stripping_token_has_its_spaces() -> None:
     assert encoding.offsets[-1] == (1, 6)
 
 
+def test_one_whose_spaces_another_took_is_not_there() -> None:
+    tok = byte_tokenizer()
+    tok.add_tokens([AddedToken("\n", lstrip=True, rstrip=True)])
+    assert tok.encode("a\n\nb").tokens == ["a", "\n\n", "b"]
+    assert tok.encode_columns(["a\n\nb"]).ids.to_pylist() == [tok.encode("a\n\nb").ids]
+
+
 def test_normalized_ones_are_found_in_normalized_text() -> None:
     tok = byte_tokenizer(normalizer=normalizers.Lowercase())
     tok.add_tokens([AddedToken("New", normalized=True), AddedToken("Raw", normalized=False)])

@@ -97,6 +97,13 @@ def test_prefix_and_suffix_mark_the_place_in_a_piece() -> None:
     assert tokens(marked, "a") == [("a</w>", (0, 1))]
 
 
+def test_bytes_of_a_prefix_or_suffix_stay_within_the_text() -> None:
+    vocab = {"a": 0, **{f"<0x{byte:02X}>": byte + 1 for byte in range(256)}}
+    spelled = BPE(vocab, [], continuing_subword_prefix="##", byte_fallback=True).tokenize("aé")
+    assert [token.value for token in spelled] == ["a", "<0x23>", "<0x23>", "<0xC3>", "<0xA9>"]
+    assert {token.offsets for token in spelled[1:]} == {(1, 2)}
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -35,6 +35,18 @@ def test_a_file_is_written_as_it_was_read() -> None:
     assert tok.to_str(pretty=True) == json.dumps(content, ensure_ascii=False, indent=2)
 
 
+def test_sequences_of_nothing_are_kept() -> None:
+    content = pipeline(
+        normalizer={"type": "Sequence", "normalizers": []},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": []},
+        post_processor={"type": "Sequence", "processors": []},
+        decoder={"type": "Sequence", "decoders": []},
+    )
+    tok = Tokenizer.from_str(json.dumps(content))
+    assert json.loads(tok.to_str()) == content
+    assert tok.encode("he").tokens == ["he"]
+
+
 def test_old_spellings_are_read() -> None:
     old = model(merges=["h e"])
     del old["type"], old["byte_fallback"], old["ignore_merges"]

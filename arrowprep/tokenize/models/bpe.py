@@ -268,9 +268,11 @@ def _in_characters(sequence: str, tokens: list[Token]) -> list[Token]:
     """Offsets in bytes made offsets in characters: a part of a character stands for all of it.
 
     Characters that were dropped count as if they had never been there, which
-    moves the offsets of all that follows to the left.
+    moves the offsets of all that follows to the left; bytes of a prefix or suffix
+    move them to the right, at most to the last character.
     """
     at = [i for i, c in enumerate(sequence) for _ in c.encode()]
+    at += [len(sequence) - 1] * (sum(stop - start for _, _, (start, stop) in tokens) - len(at))
     out = []
     for token in tokens:
         start, stop = token.offsets

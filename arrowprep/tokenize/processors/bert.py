@@ -14,11 +14,15 @@ Special = tuple[str, int]
 def framed(
     encoding: Encoding, sequence: int, before: Special | None, after: Special, type_id: int
 ) -> Encoding:
-    """An encoding, and each of its windows, between special tokens."""
+    """An encoding, and each of its windows, between special tokens.
+
+    All that is in it counts as the text from now on, also what a post-processor before this one added.
+    """
 
     def frame(part: Encoding) -> Encoding:
         part.overflowing = []
-        part.set_sequence_id(sequence)
+        part.special_tokens_mask = [0] * len(part)
+        part.sequence_ranges = {sequence: (0, len(part))}
         head = [Encoding.of_special([before[1]], [before[0]], type_id)] if before else []
         tail = [Encoding.of_special([after[1]], [after[0]], type_id)]
         return Encoding.merge([*head, part, *tail], growing_offsets=False)
@@ -68,5 +72,8 @@ class BertProcessing(PostProcessor):
     def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         if not add_special_tokens:
             return encodings
-        firsts = (self.cls, None)
-        return [framed(e, i, firsts[i], self.sep, i) for i, e in enumerate(encodings)]
+        # more than two come from a template before this
+        return [
+            framed(encoding, int(i > 0), None if i else self.cls, self.sep, int(i > 0))
+            for i, encoding in enumerate(encodings)
+        ]

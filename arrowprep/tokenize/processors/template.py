@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as ListLike
 from typing import Any, NamedTuple
 
-from arrowprep.errors import BadArgument
+from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.encoding import Encoding
 from arrowprep.tokenize.processors.base import PostProcessor
@@ -119,6 +119,12 @@ class TemplateProcessing(PostProcessor):
         return sum(len(self.special_tokens[piece.special].ids) for piece in template if piece.special)
 
     def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        if len(encodings) > 2:
+            raise TokenizerError(
+                f"a template puts a text or a pair in order, not {len(encodings)} parts:"
+                " another post-processor that adds tokens stands before it",
+                parts=len(encodings),
+            )
         out: list[Encoding] = []
         for piece in self.pair if len(encodings) > 1 else self.single:
             if piece.sequence is not None:

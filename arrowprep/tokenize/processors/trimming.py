@@ -117,5 +117,7 @@ class RobertaProcessing(BertProcessing):
         for encoding in encodings:
             for part in encoding.overflowing:
                 part.type_ids = [0] * len(part)
-        firsts = (self.cls, self.sep)
-        return [framed(e, i, firsts[i], self.sep, 0) for i, e in enumerate(encodings)]
+        return [
+            framed(encoding, int(i > 0), self.sep if i else self.cls, self.sep, 0)
+            for i, encoding in enumerate(encodings)
+        ]
