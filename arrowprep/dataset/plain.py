@@ -48,6 +48,24 @@ def uint64_numbers(column: pa.Array) -> npt.NDArray[np.uint64]:
     return numbers[column.offset :]
 
 
+def valid_flags(array: pa.Array) -> npt.NDArray[np.bool_]:
+    """(n,) which rows are not null, as the array's own bitmap says. pyarrow's `is_valid` loads its compute."""
+    if not array.null_count:
+        return np.ones(len(array), bool)
+    bitmap = array.buffers()[0]
+    return np.zeros(len(array), bool) if bitmap is None else _bits(bitmap, array.offset, len(array))
+
+
+def bool_flags(array: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """(n,) the values; anything where one is null."""
+    return _bits(array.buffers()[1], array.offset, len(array))
+
+
+def _bits(bitmap: pa.Buffer, offset: int, count: int) -> npt.NDArray[np.bool_]:
+    packed = np.frombuffer(bitmap, np.uint8, -(-(offset % 8 + count) // 8), offset // 8)
+    return np.unpackbits(packed, bitorder="little")[offset % 8 : offset % 8 + count].view(bool)
+
+
 def _over(
     kind: pa.DataType, numbers: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Rows, Span, compose
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy

@@ -6,9 +6,9 @@ from functools import reduce
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from arrowprep.dataset import as_json
+from arrowprep.dataset.compute import pc
 from arrowprep.errors import TypeConflict
 
 _UNITS = ("s", "ms", "us", "ns")

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import xxhash
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.fingerprint.digest import digest, digest_plain
 from arrowprep.dataset.fingerprint.namer import Namer, Rule
+from arrowprep.dataset.plain import bool_flags, valid_flags
 
 _ROWS_AT_ONCE = 1 << 18  # bounds the copies that masked values need
 
@@ -65,7 +66,7 @@ class _Runs:
         elif _is_view(kind):
             array = array.cast(_LARGE[str(kind).partition("_")[0]])
         self._rows += len(array)
-        self._present.update(_flat(array.is_valid().cast(pa.uint8()), "u1").tobytes())
+        self._present.update(_present(array).view("u1"))
         self._feed_values(array, array.type)
 
     def _feed_values(self, array: pa.Array, kind: pa.DataType) -> None:
@@ -77,7 +78,7 @@ class _Runs:
             self._lengths.update(_lengths(array).tobytes())
             self._feed_inner([array.flatten()])  # without what lies under nulls
         elif pa.types.is_map(kind):
-            self._feed_map(array.drop_null())
+            self._feed_map(array.drop_null() if array.null_count else array)
         elif _is_text(kind):
             self._feed_text(array)
         elif pa.types.is_union(kind):
@@ -98,7 +99,7 @@ class _Runs:
         self._feed_inner([side.slice(start, stop - start) for side in (array.keys, array.items)])
 
     def _feed_text(self, array: pa.Array) -> None:
-        array = array.drop_null()
+        array = array.drop_null() if array.null_count else array
         if not len(array):
             return
         _, offsets_buffer, data = array.buffers()
@@ -109,11 +110,11 @@ class _Runs:
             self._values.update(memoryview(data)[offsets[0] : offsets[-1]])
 
     def _feed_fixed(self, array: pa.Array, kind: pa.DataType) -> None:
-        array = array.drop_null()
+        array = array.drop_null() if array.null_count else array
         if not len(array):
             return
         if pa.types.is_boolean(kind):
-            self._values.update(_flat(array.cast(pa.uint8()), "u1").tobytes())
+            self._values.update(bool_flags(array).view("u1"))
             return
         width = kind.bit_width // 8
         data = memoryview(array.buffers()[1])
@@ -153,8 +154,18 @@ def _is_text(kind: pa.DataType) -> bool:
     )
 
 
+def _present(array: pa.Array) -> np.ndarray[Any, Any]:
+    """(n,) which rows are not null; a union has no bitmap of its own."""
+    if pa.types.is_union(array.type):
+        return _flat(array.is_valid().cast(pa.uint8()), "u1")
+    return valid_flags(array)
+
+
 def _lengths(array: pa.Array) -> Any:
     """(n,) int64; a null row has none."""
+    if not array.null_count and (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
+        width = 8 if pa.types.is_large_list(array.type) else 4
+        return np.diff(_flat(array.offsets, f"i{width}")).astype("i8")
     found = pc.list_value_length(array).cast(pa.int64())
     lengths = _flat(found, "i8")
     return (

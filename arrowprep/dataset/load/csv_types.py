@@ -12,9 +12,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pat
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.load import natural
 from arrowprep.errors import ArrowprepWarning
 

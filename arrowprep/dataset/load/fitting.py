@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from arrowprep.dataset import as_json, widen
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.feature_kinds import encode, feature_of
 from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Value
 from arrowprep.dataset.formats.python import to_list

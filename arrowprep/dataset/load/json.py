@@ -16,11 +16,11 @@ from typing import IO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.json as pj
 import pyarrow.types as pat
 
 from arrowprep.dataset import as_json, widen
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.load import json_document, json_rows, natural
 from arrowprep.dataset.load.sources import (
     BLOCK_BYTES,

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow.fs import LocalFileSystem
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.load.plain import plain
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.dataset.widen import empty_table
@@ -25,6 +24,7 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
     expression), batch_size (rows at a time).
     """
     import pyarrow.dataset as pads  # here, for it loads pandas where that is installed: 0.3 s
+    from pyarrow.fs import LocalFileSystem
 
     try:
         file = pads.ParquetFileFormat().make_fragment(str(path), LocalFileSystem())

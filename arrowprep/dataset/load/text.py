@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf8, opened
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.errors import BadArgument

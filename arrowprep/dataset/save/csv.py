@@ -6,9 +6,9 @@ import csv
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pat
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.save.json import encoder
 from arrowprep.dataset.save.sinks import Target, opened

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from arrowprep.dataset.compute import pc
 from arrowprep.errors import BadArgument
 
 
@@ -43,4 +44,5 @@ class Evaluated:
 
 def is_expression(value: Any) -> bool:
     """Whether this is a pyarrow expression, such as `pc.field("n") > 3`."""
-    return isinstance(value, pc.Expression)
+    compute = sys.modules.get("pyarrow.compute")  # who has an expression has loaded it
+    return compute is not None and isinstance(value, compute.Expression)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import RowArray, Span, simplest
 from arrowprep.dataset.plain import uint64_numbers

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.convert import to_feature
 from arrowprep.dataset.feature_kinds import ClassLabel, Value
 from arrowprep.dataset.features import Features

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from arrowprep.dataset.compute import pc
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.indices import Picks, RowArray, Rows, Span, permutation, rows_of, shard, simplest
 from arrowprep.dataset.storage.cache import Cache
