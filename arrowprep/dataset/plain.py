@@ -49,7 +49,7 @@ def uint64_numbers(column: pa.Array) -> npt.NDArray[np.uint64]:
 
 
 def valid_flags(array: pa.Array) -> npt.NDArray[np.bool_]:
-    """(n,) which rows are not null, as the array's own bitmap says. pyarrow's `is_valid` loads its compute."""
+    """(n,) which rows are not null, as the array's own bitmap says."""
     if not array.null_count:
         return np.ones(len(array), bool)
     bitmap = array.buffers()[0]

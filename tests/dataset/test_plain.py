@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrowprep.dataset.plain import int64_array, plain_array, uint64_numbers
+from arrowprep.dataset.plain import bool_flags, int64_array, plain_array, uint64_numbers, valid_flags
 
 LEAVES = [
     st.integers(-(2**63), 2**63 - 1),
@@ -32,6 +32,13 @@ def test_it_is_what_pyarrow_makes(values):
     wanted = pa.array(values)
     assert made.type == wanted.type
     assert made.equals(wanted)
+
+
+@given(st.lists(st.none() | st.booleans()), st.integers(0, 20), st.integers(0, 20))
+def test_flags_of_a_slice_are_those_of_its_rows(values, start, count):
+    part = pa.array(values, pa.bool_()).slice(min(start, len(values)), count)
+    assert valid_flags(part).tolist() == [value is not None for value in part.to_pylist()]
+    assert (bool_flags(part) & valid_flags(part)).tolist() == [bool(value) for value in part.to_pylist()]
 
 
 def test_nan_and_zero_keep_their_bits():

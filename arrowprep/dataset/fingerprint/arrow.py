@@ -76,7 +76,7 @@ class _Runs:
             self._feed_inner(array.flatten())  # a null struct's fields are null
         elif _is_list(kind):
             self._lengths.update(_lengths(array).tobytes())
-            self._feed_inner([array.flatten()])  # without what lies under nulls
+            self._feed_inner([_elements(array)])
         elif pa.types.is_map(kind):
             self._feed_map(array.drop_null() if array.null_count else array)
         elif _is_text(kind):
@@ -161,11 +161,26 @@ def _present(array: pa.Array) -> np.ndarray[Any, Any]:
     return valid_flags(array)
 
 
+def _has_offsets(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def _offsets(array: pa.Array) -> np.ndarray[Any, Any]:
+    return _flat(array.offsets, "i8" if pa.types.is_large_list(array.type) else "i4")
+
+
+def _elements(array: pa.Array) -> pa.Array:
+    """What is in the rows of a list array, without what lies under nulls."""
+    if array.null_count or not _has_offsets(array.type) or not len(array):
+        return array.flatten()
+    offsets = _offsets(array)
+    return array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+
+
 def _lengths(array: pa.Array) -> Any:
     """(n,) int64; a null row has none."""
-    if not array.null_count and (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
-        width = 8 if pa.types.is_large_list(array.type) else 4
-        return np.diff(_flat(array.offsets, f"i{width}")).astype("i8")
+    if not array.null_count and _has_offsets(array.type):
+        return np.diff(_offsets(array)).astype("i8")
     found = pc.list_value_length(array).cast(pa.int64())
     lengths = _flat(found, "i8")
     return (

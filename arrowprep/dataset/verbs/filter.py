@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.dataset.compute import pc
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import RowArray, Span, simplest
-from arrowprep.dataset.plain import uint64_numbers
+from arrowprep.dataset.plain import bool_flags, valid_flags
 from arrowprep.dataset.verbs.batches import HIDDEN, MapSpec
 from arrowprep.dataset.verbs.map import RunOptions, about, map_view
 from arrowprep.dataset.view import View
@@ -69,7 +68,9 @@ def _true_rows(view: View, spec: MapSpec, name: str, options: RunOptions) -> Row
         return np.zeros(0, dtype=np.int64)
     mask = found.read(Span(0, found.num_rows), [KEEP]).column(KEEP)
     options.cache.remove(mask_name)
-    return uint64_numbers(pc.indices_nonzero(mask.cast(pa.bool_()))).view(np.int64)
+    mask = mask if pa.types.is_boolean(mask.type) else mask.cast(pa.bool_())
+    kept = [bool_flags(chunk) & valid_flags(chunk) for chunk in mask.chunks]
+    return np.flatnonzero(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
 
 
 def _mask(kept: Any) -> Any:
