@@ -100,3 +100,37 @@ def test_it_works_where_a_loop_runs_already() -> None:
         return found
 
     assert asyncio.run(notebook()) == [i + 1 for i in range(60)]
+
+
+class BatchesTogether:
+    """Counts how many batches wait at the same time; one of them may fail."""
+
+    def __init__(self, failing: int | None = None) -> None:
+        self.now = self.most = 0
+        self.failing = failing
+
+    async def __call__(self, batch: Any) -> dict[str, list[int]]:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.001 * (batch["i"][0] % 7))
+        self.now -= 1
+        if self.failing in batch["i"]:
+            raise ValueError("refused")
+        return {"j": [2 * i for i in batch["i"]]}
+
+
+def test_batches_wait_together_and_keep_their_order() -> None:
+    together = BatchesTogether()
+    made = ROWS.map(together, batched=True, batch_size=4, new_fingerprint="batches-together")
+    assert made["j"][:] == [2 * i for i in range(60)]
+    assert together.most == 15
+
+
+def test_a_batch_that_fails_is_named_and_may_be_left_out() -> None:
+    with pytest.raises(MapError, match=r"rows 20\.\.23: ValueError: refused"):
+        ROWS.map(BatchesTogether(21), batched=True, batch_size=4, new_fingerprint="fails")
+    with pytest.warns(UserWarning, match="4 rows"):
+        made = ROWS.map(
+            BatchesTogether(21), batched=True, batch_size=4, new_fingerprint="skips", on_error="skip"
+        )
+    assert made["i"][:] == [i for i in range(60) if not 20 <= i < 24]

@@ -18,9 +18,11 @@ from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.verbs.coroutines import Loop, is_async
 from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyRow, Shown
+from arrowprep.dataset.verbs.stateful import class_of, ready
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
 ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
+BATCHES_AT_ONCE = 64  # at most so many batches of a coroutine function wait together
 HIDDEN = "\0"  # columns of our own begin so; no user's does
 ERRORS = HIDDEN + "error"  # the column for what a function raised
 PIECES = 64  # so many at least, where there are the rows: slow row functions are shared out too
@@ -78,36 +80,56 @@ class BatchFunction:
     def __init__(self, spec: MapSpec, features: Features, seed: str) -> None:
         self.spec = spec
         self.label = label_of(spec.function)
+        self._function = ready(spec.function)
         self._features = features
-        self._seed = seed
+        self._seed_name = seed
         wanted = getattr(spec.function, "input_format", None)
         self._format = spec.format if wanted is None else FormatSpec(wanted)
         self._loop = Loop() if is_async(spec.function) else None
         self._originals = {f.name: f.type for f in features.arrow_schema}
 
-    def __call__(self, table: AnyTable, first: int, rank: int | None) -> Returned:
-        """Apply to one batch, whose first row is the dataset's row `first`.
+    @property
+    def at_once(self) -> int:
+        """How many batches to give to `together`: several where they wait for something."""
+        return BATCHES_AT_ONCE if self._loop is not None and self.spec.batched else 1
 
-        Python's and NumPy's global random state are seeded by the map's name and
-        that row, so that no run draws other numbers than another.
+    def __call__(self, table: AnyTable, first: int, rank: int | None) -> Returned:
+        """Apply to one batch, whose first row is the dataset's row `first`."""
+        return next(self.together([table], [first], rank))
+
+    def together(
+        self, tables: Sequence[AnyTable], firsts: Sequence[int], rank: int | None
+    ) -> Iterator[Returned]:
+        """Apply to some batches, in order; those of a coroutine function all wait at the same time.
+
+        Python's and NumPy's global random state are seeded by the map's name and the batch's
+        first row, so that no run draws other numbers than another.
         """
-        seed = xxhash.xxh32_intdigest(f"{self._seed}:{first}".encode())
+        apply = self._batches if self.spec.batched else self._row_batches
+        errors: dict[int, str] = {}  # by row, where the function failed and is to go on
+        for table, first, returned in zip(tables, firsts, apply(tables, firsts, rank, errors), strict=True):
+            if self.spec.on_error != "raise":
+                returned = _with_errors(returned, errors, first, table.num_rows)
+            self._check_lengths(returned, table.num_rows, first)
+            yield returned
+
+    def _seed(self, first: int) -> None:
+        seed = xxhash.xxh32_intdigest(f"{self._seed_name}:{first}".encode())
         np.random.seed(seed)
         random.seed(seed)
-        call = self._batch if self.spec.batched else self._rows
-        errors: dict[int, str] = {}
-        returned = call(table, first, rank, errors)
-        if self.spec.on_error != "raise":
-            returned = _with_errors(returned, errors, first, table.num_rows)
-        self._check_lengths(returned, table.num_rows, first)
-        return returned
 
     # -- rows ------------------------------------------------------------------------------------
 
+    def _row_batches(
+        self, tables: Sequence[AnyTable], firsts: Sequence[int], rank: int | None, errors: dict[int, str]
+    ) -> Iterator[Returned]:
+        for table, first in zip(tables, firsts, strict=True):
+            self._seed(first)
+            yield self._rows(table, first, rank, errors)
+
     def _rows(self, table: AnyTable, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
-        """errors: by row, filled where the function failed and is to go on."""
         shown = self._shown(table)
-        function, keywords = self.spec.function, self.spec.fn_kwargs
+        function, keywords = self._function, self.spec.fn_kwargs
         results = []
         for number, arguments in enumerate(self._row_arguments(shown, first, rank), first):
             try:
@@ -202,21 +224,45 @@ class BatchFunction:
 
     # -- batches ---------------------------------------------------------------------------------
 
-    def _batch(self, table: AnyTable, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
-        """errors: by row, filled where the function failed and is to go on."""
-        shown = self._shown(table)
-        stop = first + table.num_rows
-        arguments = self._batch_arguments(shown, first, stop, rank)
+    def _batches(
+        self, tables: Sequence[AnyTable], firsts: Sequence[int], rank: int | None, errors: dict[int, str]
+    ) -> Iterator[Returned]:
+        batches = [self._shown(table) for table in tables]
+        results: Iterable[Any] = (
+            self._called(shown, first, rank) for shown, first in zip(batches, firsts, strict=True)
+        )
+        if self._loop is not None:
+            results = self._all_awaited(self._loop, list(results))
+        for shown, first, result in zip(batches, firsts, results, strict=True):
+            if isinstance(result, BaseException) and not isinstance(result, Exception):
+                continue  # cancelled, for a later one failed, which is raised when its turn comes
+            yield self._of_batch(result, shown, first, errors)
+
+    def _all_awaited(self, loop: Loop, results: list[Any]) -> list[Any]:
+        """What the batches' coroutines gave; exceptions stay where they are."""
+        waiting = [at for at, result in enumerate(results) if not isinstance(result, Exception)]
+        stop = self.spec.on_error == "raise"
+        outcomes = loop.outcomes([results[at] for at in waiting], stop_at_error=stop)
+        for at, outcome in zip(waiting, outcomes, strict=True):
+            results[at] = outcome
+        return results
+
+    def _called(self, shown: Shown, first: int, rank: int | None) -> Any:
+        """What the function returns for a batch, or the exception that it raises."""
+        self._seed(first)
+        arguments = self._batch_arguments(shown, first, first + shown.table.num_rows, rank)
         try:
-            result = self.spec.function(*arguments, **self.spec.fn_kwargs)
-            if self._loop is not None:
-                [result] = self._loop.outcomes([result], stop_at_error=True)
-                if isinstance(result, Exception):
-                    raise result
+            return self._function(*arguments, **self.spec.fn_kwargs)
         except Exception as error:
+            return error
+
+    def _of_batch(self, result: Any, shown: Shown, first: int, errors: dict[int, str]) -> Returned:
+        """What the function made of a batch, out of its result or the exception that it raised."""
+        stop = first + shown.table.num_rows
+        if isinstance(result, Exception):
             if self.spec.on_error == "raise":
-                raise self._failed(error, Span(first, stop)) from error
-            errors.update(dict.fromkeys(range(first, stop), f"{type(error).__name__}: {error}"))
+                raise self._failed(result, Span(first, stop)) from result
+            errors.update(dict.fromkeys(range(first, stop), f"{type(result).__name__}: {result}"))
             result = {}
         if result is None:
             return Returned(None)
@@ -386,6 +432,7 @@ def random_state_kept() -> Iterator[None]:
 def label_of(function: Callable[..., Any]) -> str:
     """What to call a function in messages."""
     inner = getattr(function, "function", function)  # a wrapper of ours names what it wraps
+    inner = class_of(inner) or inner
     name = getattr(inner, "label", None) or getattr(inner, "__qualname__", None) or type(inner).__qualname__
     return str(name).removeprefix("<locals>.").split("<locals>.")[-1]
 

@@ -11,12 +11,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
+from arrowprep.dataset.verbs.stateful import class_of
+
 AT_ONCE = 1000
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to be awaited; a wrapper of ours is what it wraps."""
+    """Whether calling it gives something to be awaited; a wrapper of ours, or a class, is what it calls."""
     function = getattr(function, "function", function)
+    if kind := class_of(function):
+        return inspect.iscoroutinefunction(kind.__call__)
     while isinstance(function, partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

@@ -139,13 +139,16 @@ class _MapWorker:
     def work(self, task: _Task, report: Callable[[int], None]) -> set[_Layout | None]:
         """The layouts that came; None for a function that returned nothing."""
         layouts: set[_Layout | None] = set()
+        starts = range(task.rows.start, task.rows.stop, task.batch_size)
         with random_state_kept():
-            for start in range(task.rows.start, task.rows.stop, task.batch_size):
-                span = Span(start, min(start + task.batch_size, task.rows.stop))
-                table = self._view.lazy(span)
-                returned = self._apply(table, start, self._rank)
-                layouts.add(self._append(returned, table, span))
-                report(len(span))
+            for at in range(0, len(starts), self._apply.at_once):
+                firsts = starts[at : at + self._apply.at_once]
+                spans = [Span(start, min(start + task.batch_size, task.rows.stop)) for start in firsts]
+                tables = [self._view.lazy(span) for span in spans]
+                made = self._apply.together(tables, firsts, self._rank)
+                for span, table, returned in zip(spans, tables, made, strict=True):
+                    layouts.add(self._append(returned, table, span))
+                    report(len(span))
         return layouts
 
     def _append(self, returned: Returned, parent: LazyTable, span: Span) -> _Layout | None:
