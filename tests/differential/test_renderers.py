@@ -57,7 +57,7 @@ MODELS = [
     ("Llama3Renderer", "llama3_1", "llama3like", set(CHATS)),
     ("DeepSeekV3Renderer", "deepseekv3", "qwen3", {"an answer", "two answers", "thoughts"}),
     ("DeepSeekR1Renderer", "deepseek_r1_distill_llama", "qwen3", {"an answer", "two answers", "thoughts"}),
-    ("MiniMaxM2Renderer", "minimax_m2", "qwen3", set(CHATS) - {"thoughts"}),
+    ("MiniMaxM2Renderer", "minimax_m2", "qwen3", {"an answer", "two answers"}),
 ]
 ODD = ("]~b]", "]~!b[", "[e~[", "<|endoftext|>")  # control tokens that look like none
 
@@ -82,7 +82,9 @@ def tokenizer_of(template: str, base: str, renderer: str) -> Any:
     return tokenizer
 
 
-def of_both(model: str, template: str, base: str, chat: list[dict[str, Any]]) -> tuple[Any, Any, Any]:
+def of_both(
+    model: str, template: str, base: str, chat: list[dict[str, Any]], **options: Any
+) -> tuple[Any, Any, Any]:
     """The tokenizer, and (ids, mask) of each."""
     tokenizer = tokenizer_of(template, base, model)
     tools = TOOLS if any("tool_calls" in message for message in chat) else None
@@ -94,6 +96,7 @@ def of_both(model: str, template: str, base: str, chat: list[dict[str, Any]]) ->
         return_assistant_tokens_mask=True,
         spans="infer",
         convention=Convention(empty_reasoning=True),  # which models write themselves
+        **options,
     )
     theirs = list(sample.token_ids), [int(marked) for marked in sample.loss_mask]
     return tokenizer, theirs, (list(ours["input_ids"]), list(ours["assistant_masks"]))
@@ -115,3 +118,12 @@ def test_what_opens_a_thought_is_trained_there_and_the_prompts_here() -> None:
     odd = [token for token, a, b in zip(ours[0], ours[1], theirs[1], strict=True) if a != b]
     assert tokenizer.decode(odd) == "<think>\n"
     assert all(a <= b for a, b in zip(ours[1], theirs[1], strict=True))
+
+
+def test_a_token_over_the_end_of_the_header_is_trained_here_unless_asked_otherwise() -> None:
+    """Of two line breaks that are one token the first ends the header, the second begins the call."""
+    chat = ("MiniMaxM2Renderer", "minimax_m2", "qwen3", CHATS["a call"])
+    tokenizer, theirs, ours = of_both(*chat)
+    assert tokenizer.decode([t for t, a, b in zip(*ours, theirs[1], strict=True) if a != b]) == "\n\n"
+    _, theirs, ours = of_both(*chat, straddle="inside")
+    assert ours == theirs
