@@ -62,6 +62,8 @@ def encode(backend: Tokenizer, inputs: Inputs, request: Request) -> BatchEncodin
 
 def columns_of(backend: Tokenizer, inputs: Inputs, request: Request) -> Columns:
     """The encoded texts; windows of what was cut off are further rows if they were asked for."""
+    if request.plain_between:
+        return _columns_of_marked(backend, inputs, request, request.plain_between)
     return backend.encode_columns(
         inputs.texts,
         inputs.pairs,
@@ -74,6 +76,20 @@ def columns_of(backend: Tokenizer, inputs: Inputs, request: Request) -> Columns:
         encode_special_tokens=request.split_special_tokens,
         overflow=request.overflowing,
     )
+
+
+def _columns_of_marked(
+    backend: Tokenizer, inputs: Inputs, request: Request, marks: tuple[str, str]
+) -> Columns:
+    """For texts with marks around stretches that are plain text."""
+    from arrowprep.tokenize.columns import Wanted, encode_columns
+    from arrowprep.tokenize.marked import MarkedEngine
+    from arrowprep.tokenize.rows import Framing
+
+    engine: Any = MarkedEngine(backend.engine.engine, *marks)
+    framing = Framing(request.add_special_tokens, request.truncation, request.padding)
+    wanted = Wanted(request.offsets, False, request.special_tokens_mask, request.overflowing)
+    return encode_columns(engine, inputs.texts, None, framing, wanted)
 
 
 def sample_of(columns: Columns) -> npt.NDArray[np.int64]:

@@ -144,6 +144,7 @@ class Request:
     tensors: the kind of tensors to make; None leaves Arrow columns
     warn_beyond: a row of more tokens is worth a warning; None where the caller gave a length
     bos: a row that has this id twice at its start is worth one too; None where no special tokens are added
+    plain_between: two marks; a control token that stands between them is plain text, and they are none
     """
 
     truncation: Truncation | None
@@ -160,6 +161,7 @@ class Request:
     tensors: str | None
     warn_beyond: int | None
     bos: int | None
+    plain_between: tuple[str, str] | None = None
 
 
 def read_request(
@@ -175,6 +177,7 @@ def read_request(
     return_special_tokens_mask: bool = False,
     return_offsets_mapping: bool = False,
     return_length: bool = False,
+    plain_between: tuple[str, str] | None = None,
     **lengths: Any,
 ) -> Request:
     """The arguments of a call, checked, with the tokenizer's settings where they say nothing."""
@@ -199,4 +202,5 @@ def read_request(
         tensors=None if return_tensors is None else check_kind(return_tensors),
         warn_beyond=model_limit(tokenizer) if verbose and known.get("max_length") is None else None,
         bos=tokenizer.bos_token_id if verbose and add_special_tokens else None,
+        plain_between=plain_between,
     )
