@@ -12,15 +12,13 @@ import pyarrow as pa
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import columns_of, sample_of, to_batch
-from arrowprep.tokenize.columns import Columns, Wanted, encode_columns
-from arrowprep.tokenize.inputs import Inputs, as_column, read_inputs
-from arrowprep.tokenize.request import Request, read_request
-from arrowprep.tokenize.rows import Framing
+from arrowprep.tokenize.inputs import as_column, read_inputs
+from arrowprep.tokenize.request import read_request
 
 if TYPE_CHECKING:
     from arrowprep.chat.convention import Convention
     from arrowprep.chat.mask import Straddle
-    from arrowprep.tokenize.shell import PreTrainedTokenizer
+    from arrowprep.tokenize.shell.chats import Chats
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class RenderedChats:
 
 
 def render(
-    tokenizer: PreTrainedTokenizer,
+    tokenizer: Chats,
     conversation: Any,
     *,
     chat_template: str | None,
@@ -91,7 +89,7 @@ def render(
 
 
 def _marked(
-    tokenizer: PreTrainedTokenizer,
+    tokenizer: Chats,
     source: str,
     conversations: Sequence[Any],
     options: dict[str, Any],
@@ -114,19 +112,19 @@ def _marked(
 
 
 def encode(
-    tokenizer: PreTrainedTokenizer, chats: RenderedChats, options: Mapping[str, Any], *, mask: Straddle | None
+    tokenizer: Chats, chats: RenderedChats, options: Mapping[str, Any], *, mask: Straddle | None
 ) -> BatchEncoding:
     """Encode what was rendered, all of it in one call.
 
     mask: which tokens over a span's edge count in the further column `assistant_masks`; None makes none
     """
-    request = read_request(tokenizer, **options)
+    from arrowprep.chat.control_tokens import CLOSE, OPEN
+
+    marks = (OPEN, CLOSE) if chats.is_marked else None
+    request = read_request(tokenizer, **options, plain_between=marks)
     inputs = read_inputs(chats.as_given)
     wanted = replace(request, offsets=True) if mask else request
-    if chats.is_marked:
-        columns = _columns_of_marked(tokenizer, inputs, wanted)
-    else:
-        columns = columns_of(tokenizer.backend_tokenizer, inputs, wanted)
+    columns = columns_of(tokenizer.backend_tokenizer, inputs, wanted)
     batch = to_batch(inputs, request, columns)
     if mask:
         from arrowprep.chat.mask import span_mask
@@ -137,18 +135,7 @@ def encode(
     return batch.convert_to_tensors(request.tensors)
 
 
-def _columns_of_marked(tokenizer: PreTrainedTokenizer, inputs: Inputs, request: Request) -> Columns:
-    """As columns_of, for texts with marks."""
-    from arrowprep.chat.control_tokens import CLOSE, OPEN
-    from arrowprep.tokenize.marked import MarkedEngine
-
-    engine: Any = MarkedEngine(tokenizer.backend_tokenizer.engine.engine, OPEN, CLOSE)
-    framing = Framing(request.add_special_tokens, request.truncation, request.padding)
-    wanted = Wanted(request.offsets, False, request.special_tokens_mask, request.overflowing)
-    return encode_columns(engine, inputs.texts, None, framing, wanted)
-
-
-def pick_template(tokenizer: PreTrainedTokenizer, chat_template: str | None, tools: Any) -> str:
+def pick_template(tokenizer: Chats, chat_template: str | None, tools: Any) -> str:
     """The template's text: as given, by name, or the tokenizer's own. Raises ChatError when there is none."""
     from arrowprep.chat.template import choose_template
 

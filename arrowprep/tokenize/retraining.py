@@ -16,9 +16,9 @@ from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.trainers import trainer_class
 
 if TYPE_CHECKING:
-    from arrowprep.tokenize.shell import PreTrainedTokenizer
+    from arrowprep.tokenize.shell.stores import Stores
 
-T = TypeVar("T", bound="PreTrainedTokenizer")
+T = TypeVar("T", bound="Stores")
 Rename = Callable[[str], str]
 OF_BPE = ("continuing_subword_prefix", "end_of_word_suffix")
 
@@ -142,7 +142,7 @@ def _id_of(token: str, pipeline: Tokenizer) -> int:
     return id
 
 
-def _roles(tokenizer: PreTrainedTokenizer, rename: Rename) -> dict[str, Any]:
+def _roles(tokenizer: Stores, rename: Rename) -> dict[str, Any]:
     return {
         role: rename(token) if isinstance(token, str) else _with_content(token, rename(str(token)))
         for role, token in tokenizer.special_tokens.named.items()

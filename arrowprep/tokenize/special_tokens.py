@@ -10,7 +10,7 @@ from arrowprep.errors import BadArgument
 if TYPE_CHECKING:
     from arrowprep.tokenize.added_tokens import AddedToken
     from arrowprep.tokenize.processors import TemplateProcessing
-    from arrowprep.tokenize.vocabulary import Vocabulary
+    from arrowprep.tokenize.shell.vocabulary import Vocabulary
 
 STANDARD = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 

@@ -11,7 +11,7 @@ from arrowprep.errors import BadArgument
 from arrowprep.tokenize.files.huggingface import CONFIG, TEMPLATE, TEMPLATES, TOKENIZER
 
 if TYPE_CHECKING:
-    from arrowprep.tokenize.shell import PreTrainedTokenizer
+    from arrowprep.tokenize.shell.stores import Stores
 
 # settings that are written elsewhere (templates, the post-processor, extra tokens) or belong to this process
 NOT_WRITTEN = {
@@ -29,7 +29,7 @@ DEFAULTS = {"pad_token_type_id": 0, "clean_up_tokenization_spaces": False, "spli
 OF_CLASS = ("padding_side", "truncation_side", "model_input_names")
 
 
-def save(tokenizer: PreTrainedTokenizer, folder: Path, prefix: str, jinja_files: bool) -> list[Path]:
+def save(tokenizer: Stores, folder: Path, prefix: str, jinja_files: bool) -> list[Path]:
     """Write the config, the chat templates (unless they go into the config) and tokenizer.json."""
     config, templates = config_of(tokenizer), tokenizer.chat_template
     pipeline = folder / f"{prefix}{TOKENIZER}"
@@ -45,7 +45,7 @@ def save(tokenizer: PreTrainedTokenizer, folder: Path, prefix: str, jinja_files:
     return [*files, pipeline]
 
 
-def config_of(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
+def config_of(tokenizer: Stores) -> dict[str, Any]:
     """What was given, as it is now, and what is not as it is by default."""
     given = {key: value for key, value in tokenizer.init_kwargs.items() if key not in NOT_WRITTEN}
     defaults = {**DEFAULTS, **{name: getattr(type(tokenizer), name) for name in OF_CLASS}}

@@ -1,0 +1,111 @@
+"""Tokenizers from files, into files, and of another corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from arrowprep.errors import TokenizerError
+from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.files import huggingface, huggingface_save, pipelines
+from arrowprep.tokenize.shell.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.tokenizer import Tokenizer
+
+Self = TypeVar("Self", bound="Stores")
+
+# arguments about downloading and about running a repository's code: neither happens here
+HUB_ARGUMENTS = {
+    "cache_dir",
+    "force_download",
+    "local_files_only",
+    "proxies",
+    "token",
+    "trust_remote_code",
+    "use_auth_token",
+    "use_fast",
+}
+
+
+class Stores(Vocabulary):
+    """Loading, saving, and learning a new vocabulary."""
+
+    if TYPE_CHECKING:  # the whole class has one
+
+        def __init__(
+            self,
+            *,
+            tokenizer_object: Tokenizer | None = None,
+            added_tokens_decoder: Mapping[int, AddedToken] | None = None,
+            **settings: Any,
+        ) -> None: ...
+
+    @classmethod
+    def from_pretrained(
+        cls: type[Self], path: str | Path, *, revision: str = "main", **overrides: Any
+    ) -> Self:
+        """Load a folder with a tokenizer.json, or that file; keyword arguments win over its configs.
+
+        Where there is none, the first of tekken.json, *.model (SentencePiece), *.tiktoken,
+        vocab.json with merges.txt, and vocab.txt. A .tiktoken file does not say how text is
+        cut: `pattern=` and `special_tokens=` do, where it is no well-known one.
+
+        "org/name" is looked for where the hub's own tools keep what they downloaded
+        (at `revision`); what those tools alone understand, such as `token`, is ignored.
+
+        Raises MissingFile, UnknownFileType or BadTokenizerFile, which say what was looked for.
+        """
+        folder = huggingface.read(path, revision)
+        overrides = {name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS}
+        try:
+            pipeline, known = pipelines.read(
+                folder.file, huggingface.unpack, {**folder.settings, **overrides}
+            )
+        except TokenizerError as error:
+            raise type(error)(
+                f"{folder.file}: {error}", **{**error.facts, "path": str(folder.file)}
+            ) from error
+        settings = {**known, **folder.settings, "name_or_path": str(path), **overrides}
+        for name in pipelines.OPTIONS:
+            settings.pop(name, None)
+        return cls(tokenizer_object=pipeline, added_tokens_decoder=folder.added, **settings)
+
+    def train_new_from_iterator(
+        self: Self,
+        text_iterator: Iterable[Any],
+        vocab_size: int,
+        length: int | None = None,
+        new_special_tokens: Sequence[str | AddedToken] | None = None,
+        special_tokens_map: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Self:
+        """A tokenizer like this one with a vocabulary that is learnt from texts, or from lists of texts.
+
+        Normalizer, pre-tokenizer, decoder, special tokens and settings are kept. Added
+        tokens that are not special are too where the config lists them, or the model is Unigram.
+
+        length: of the iterator, for a progress bar
+        new_special_tokens: further ones
+        special_tokens_map: old special tokens to new ones
+        options: those of the model's trainer
+
+        Raises BadArgument where the post-processor needs a token that is no more.
+        """
+        from arrowprep.tokenize.retraining import train_new
+
+        new, renamed = list(new_special_tokens or ()), dict(special_tokens_map or {})
+        return train_new(self, text_iterator, vocab_size, length, new, renamed, options)
+
+    def save_pretrained(
+        self, save_directory: str | Path, filename_prefix: str | None = None, save_jinja_files: bool = True
+    ) -> tuple[str, ...]:
+        """Write tokenizer.json, tokenizer_config.json and the chat templates; returns the paths.
+
+        save_jinja_files: False puts the templates into the config, as older versions did
+        """
+        folder = Path(save_directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
+        return tuple(map(str, huggingface_save.save(self, folder, prefix, save_jinja_files)))
