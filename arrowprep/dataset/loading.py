@@ -144,9 +144,15 @@ def load_local(
 
 
 def load_from_disk(
-    dataset_path: str | os.PathLike[str], keep_in_memory: bool = False
+    dataset_path: str | os.PathLike[str],
+    keep_in_memory: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Dataset | DatasetDict:
-    """What `save_to_disk` wrote, here or in `datasets`: mapped where it lies."""
+    """What `save_to_disk` wrote, here or in `datasets`: mapped where it lies, fetched once from a URL.
+
+    storage_options: of the fsspec file system of a URL
+    """
+    dataset_path = localized(dataset_path, config.settings().cache_dir, **(storage_options or {}))
     found = _saved(Path(dataset_path), keep_in_memory)
     return found if saved_splits(dataset_path) is not None else found["train"]
 

@@ -199,12 +199,14 @@ class DatasetDict(dict[str, Dataset]):
 
     @staticmethod
     def load_from_disk(
-        dataset_dict_path: str | os.PathLike[str], keep_in_memory: bool = False
+        dataset_dict_path: str | os.PathLike[str],
+        keep_in_memory: bool = False,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> DatasetDict:
         """What `save_to_disk` wrote. Raises BadArgument for the folder of one dataset."""
         from arrowprep.dataset.loading import load_from_disk
 
-        found = load_from_disk(dataset_dict_path, keep_in_memory)
+        found = load_from_disk(dataset_dict_path, keep_in_memory, storage_options)
         if not isinstance(found, DatasetDict):
             raise BadArgument(f"{dataset_dict_path} holds one dataset; open it with load_from_disk")
         return found
@@ -216,11 +218,15 @@ class DatasetDict(dict[str, Dataset]):
         dataset_dict_path: str | os.PathLike[str],
         max_shard_size: str | int | None = None,
         num_shards: Mapping[str, int] | None = None,
+        num_proc: int | None = None,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write a folder a split; `load_from_disk` here and in `datasets` reads it."""
+        """Write a folder a split; `load_from_disk` here and in `datasets` reads it. Options as of one."""
         from arrowprep.dataset.save.hf_disk import save_splits
+        from arrowprep.dataset.save.remote import local_folder
 
-        for name, dataset in self.items():
-            shards = None if num_shards is None else num_shards[name]
-            dataset.save_to_disk(Path(dataset_dict_path) / name, max_shard_size, shards)
-        save_splits(dataset_dict_path, self)
+        with local_folder(dataset_dict_path, storage_options) as folder:
+            for name, dataset in self.items():
+                shards = None if num_shards is None else num_shards[name]
+                dataset._save(folder / name, max_shard_size, shards)
+            save_splits(folder, self)

@@ -62,16 +62,7 @@ def _fetched(url: str, cache_dir: Path, storage_options: dict[str, Any]) -> Path
 
 def _listed(url: str, storage_options: dict[str, Any]) -> tuple[list[str], str, bool, Any]:
     """The files a URL names, the folder they lie in, whether that is the URL itself, and the file system."""
-    try:
-        import fsspec
-    except ImportError as error:
-        raise BadArgument(
-            f"{url} is remote, which needs fsspec: pip install arrowprep[remote]", path=url
-        ) from error
-    try:
-        system, path = fsspec.core.url_to_fs(url, **storage_options)
-    except (ValueError, ImportError) as error:
-        raise BadArgument(f"{url} cannot be opened: {error}", path=url) from error
+    system, path = file_system(url, storage_options)
     if _is_pattern(url):
         files = sorted(found for found in system.glob(path) if system.isfile(found))
         root = os.path.commonpath([str(PurePosixPath(found).parent) for found in files]) if files else path
@@ -87,6 +78,21 @@ def _listed(url: str, storage_options: dict[str, Any]) -> tuple[list[str], str, 
     if not files:
         raise MissingFile(f"there is nothing at {url}", path=url)
     return files, root, is_folder, system
+
+
+def file_system(url: str, storage_options: Mapping[str, Any]) -> tuple[Any, str]:
+    """The fsspec file system of a URL, and the path there. Raises BadArgument where it cannot be opened."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise BadArgument(
+            f"{url} is remote, which needs fsspec: pip install arrowprep[remote]", path=url
+        ) from error
+    try:
+        system, path = fsspec.core.url_to_fs(url, **storage_options)
+    except (ValueError, ImportError) as error:
+        raise BadArgument(f"{url} cannot be opened: {error}", path=url) from error
+    return system, path.rstrip("/")
 
 
 def _fetch(system: Any, below: Mapping[str, str], folder: Path) -> None:

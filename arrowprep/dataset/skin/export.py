@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
@@ -90,16 +91,26 @@ class Exports(Held):
         dataset_path: str | os.PathLike[str],
         max_shard_size: str | int | None = None,
         num_shards: int | None = None,
+        num_proc: int | None = None,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         """Write all rows in their order as a folder that `load_from_disk`, here and of `datasets`, reads.
 
+        dataset_path: a folder, or a URL that fsspec knows, with storage_options for its file system
         max_shard_size: of a file, 500 MB by default
+        num_proc: taken for the sake of old code; one process copies as fast as the disk writes
         """
+        from arrowprep.dataset.save.remote import local_folder
+
+        with local_folder(dataset_path, storage_options) as folder:
+            self._save(folder, max_shard_size, num_shards)
+
+    def _save(self, folder: Path, max_shard_size: str | int | None, num_shards: int | None) -> None:
         from arrowprep.dataset.save.hf_disk import save_hf_disk
 
         save_hf_disk(
             self._shown("Saving", None),
-            dataset_path,
+            folder,
             features=self._view.features,
             fingerprint=self._view.fingerprint,
             num_rows=self._view.num_rows,
