@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 import pytest
 
 from arrowprep import Dataset
-from arrowprep.errors import MapError
+from arrowprep.errors import BadArgument, MapError
 
 
 @pytest.fixture
@@ -46,3 +46,32 @@ def test_it_runs_in_processes_too():
 def test_a_wrong_column_is_named(ds):
     with pytest.raises(MapError, match="nothing"):
         ds.filter(pc.field("nothing") > 3)
+
+
+def test_several_columns_are_made_or_replaced_at_once(ds):
+    out = ds.with_format("numpy").with_columns(
+        {"text": pc.utf8_upper(pc.field("text"))},
+        twice=pc.field("n") * 2,
+        short=pc.utf8_length(pc.field("text")) < 2,
+    )
+    assert out.format["type"] == "numpy"
+    assert out.to_dict() == {
+        "n": [5, None, 1, 4],
+        "text": ["A", "BB", None, "DDDD"],
+        "twice": [10, None, 2, 8],
+        "short": [True, False, None, False],
+    }
+    assert ds.with_columns().to_dict() == ds.to_dict()
+
+
+def test_what_is_no_expression_is_named(ds):
+    with pytest.raises(BadArgument, match=r"'m' is a list.*add_column"):
+        ds.with_columns(m=[1, 2, 3, 4])
+
+
+def test_rows_of_each_value_are_counted():
+    ds = Dataset.from_dict({"kind": ["b", "a", None, "b", "c", "b", None]})
+    assert list(ds.value_counts("kind").items()) == [("b", 3), (None, 2), ("a", 1), ("c", 1)]
+    assert ds.select([1, 1, 0]).value_counts("kind") == {"a": 2, "b": 1}
+    with pytest.raises(BadArgument, match="cannot be counted"):
+        Dataset.from_dict({"tags": [["a"], ["b"]]}).value_counts("tags")

@@ -10,6 +10,7 @@ from arrowprep.dataset.construct import table_of_columns
 from arrowprep.dataset.feature_kinds import ClassLabel
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
+from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
 from arrowprep.dataset.verbs.batches import names_of
@@ -65,8 +66,7 @@ class ChangesColumns(Held):
             raise BadArgument(f"there is a column {name!r} already; remove or rename it first", column=name)
         if is_expression(column):
             features = None if feature is None else {name: feature}
-            made = self.map(Evaluated(column, name), batched=True, features=features)  # type: ignore[attr-defined]
-            return self._with(made._view)
+            return self._evaluated({name: column}, features)
         table = table_of_columns({name: column}, None if feature is None else Features({name: feature}))
         if table.num_rows != self._view.num_rows:
             raise LengthMismatch(
@@ -74,6 +74,26 @@ class ChangesColumns(Held):
             )
         new = combine("add_column", self._view.fingerprint, name, fingerprint_of(table))
         return self._with(self._view.beside(View.over(Memory(table), new), new))
+
+    def with_columns(self, columns: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
+        """New columns, or others in the place of those of the same name, out of pyarrow expressions.
+
+        `ds.with_columns(size=pc.utf8_length(pc.field("text")))` is evaluated by Arrow, row by row, cached.
+        """
+        wanted = {**(columns or {}), **more}
+        for name, expression in wanted.items():
+            if not is_expression(expression):
+                raise BadArgument(
+                    f"with_columns takes pyarrow expressions, and {name!r} is a {type(expression).__name__}; "
+                    "a column of values goes into add_column",
+                    column=name,
+                )
+        return self._evaluated(wanted, None) if wanted else self._with()
+
+    def _evaluated(self, columns: Mapping[str, Any], features: Mapping[str, Any] | None) -> Self:
+        plain = self._with(format=FormatSpec())
+        made = plain.map(Evaluated(columns), batched=True, features=features)  # type: ignore[attr-defined]
+        return self._with(made._view, self._format_of(made._view))  # type: ignore[attr-defined]
 
     def cast(self, features: Features | Mapping[str, Any], num_proc: int | None = None) -> Self:
         """The columns as other types; `features` names them all. Raises where a value does not fit."""

@@ -21,7 +21,7 @@ from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.verbs.batches import MapSpec, names_of
 from arrowprep.dataset.verbs.explain import Explanation, explain
-from arrowprep.dataset.verbs.expressions import Evaluated, is_expression
+from arrowprep.dataset.verbs.expressions import Mask, is_expression
 from arrowprep.dataset.verbs.filter import filter_view
 from arrowprep.dataset.verbs.map import RunOptions, map_to_file, map_view
 from arrowprep.dataset.verbs.naming import result_name
@@ -147,7 +147,7 @@ class Maps(Held):
         A pyarrow expression, such as `pc.field("n") > 3`, is evaluated by Arrow; null is not true.
         """
         if is_expression(function):
-            function, batched = Evaluated(function), True
+            function, batched = Mask(function), True
         if function is None or not callable(function):
             raise BadArgument("filter needs a function or a pyarrow expression")
         spec = self._spec(

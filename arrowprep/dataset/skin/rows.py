@@ -125,3 +125,7 @@ class ChoosesRows(Held):
     def unique(self, column: str) -> list[Any]:
         """The distinct values of a column."""
         return list(verbs.unique(self._view, column).to_pylist())
+
+    def value_counts(self, column: str) -> dict[Any, int]:
+        """How many rows hold each value of a column, the most frequent first; null is None."""
+        return verbs.value_counts(self._view, column)

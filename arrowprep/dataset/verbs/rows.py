@@ -142,3 +142,16 @@ def unique(view: View, column: str) -> pa.Array:
     except pa.ArrowNotImplementedError as error:
         feature = view.features[column]
         raise BadArgument(f"column {column!r} holds {feature!r}, which has no distinct values") from error
+
+
+def value_counts(view: View, column: str) -> dict[Any, int]:
+    """How many rows hold each distinct value: the most frequent first, ties as they come first."""
+    view.check([column])
+    values = view.read(Span(0, view.num_rows), [column]).column(column)
+    try:
+        counted = pc.value_counts(values).to_pylist()
+    except pa.ArrowNotImplementedError as error:
+        feature = view.features[column]
+        raise BadArgument(f"column {column!r} holds {feature!r}, which cannot be counted") from error
+    counted.sort(key=lambda pair: -pair["counts"])
+    return {pair["values"]: pair["counts"] for pair in counted}
