@@ -12,6 +12,7 @@ from typing import Any
 from arrowprep.errors import BadArgument
 
 ENGINES = ("auto", "reference", "native")
+COMPRESSIONS = (None, "lz4", "zstd")
 _OFF = {"", "0", "off", "false", "f", "no", "n"}
 
 
@@ -19,8 +20,12 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arrowprep"
 
 
-def _flag(name: str) -> bool:
-    return os.environ.get(name, "").strip().lower() not in _OFF
+def _word(name: str, default: str = "") -> str:
+    return os.environ.get(name, default).strip().lower()
+
+
+def _flag(name: str, default: str = "") -> bool:
+    return _word(name, default) not in _OFF
 
 
 def _count(name: str, what: str) -> int | None:
@@ -32,6 +37,14 @@ def _count(name: str, what: str) -> int | None:
     return int(text) or None
 
 
+def check_compression(name: str | None) -> str | None:
+    """The name of a compression of cache files, None for "none", or BadArgument."""
+    name = None if name == "none" else name
+    if name not in COMPRESSIONS:
+        raise BadArgument(f"compression {name!r} is none of 'none', 'lz4', 'zstd'", compression=name)
+    return name
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the user's machine and taste decide; nothing here changes a row.
@@ -41,7 +54,10 @@ class Settings:
     threads: of the kernel; None means all cores
     progress_bars: whether long work shows a bar
     caching: whether results of `map` are kept for the next run
-    cache_max_bytes: of results; above it the least recently used go. None: no limit
+    cache_max_bytes: of the cache folder; above it the least recently used go. None: no limit
+    cache_compression: of results of `map` written from now on: None, "lz4" or "zstd"
+    check_room: whether work that seems not to fit on the disk is refused before it has filled it
+    verify: whether what is found in the cache is read, and made anew where a byte is not as it was written
     """
 
     cache_dir: Path
@@ -50,19 +66,27 @@ class Settings:
     progress_bars: bool = True
     caching: bool = True
     cache_max_bytes: int | None = None
+    cache_compression: str | None = None
+    check_room: bool = True
+    verify: bool = False
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise BadArgument(f"engine {self.engine!r} is none of {', '.join(ENGINES)}", engine=self.engine)
+        check_compression(self.cache_compression)
 
     @classmethod
     def from_environment(cls) -> Settings:
-        """ARROWPREP_CACHE, _CACHE_MAX_BYTES, _ENGINE, _THREADS and _DISABLE_PROGRESS_BARS."""
+        """ARROWPREP_CACHE, _CACHE_MAX_BYTES, _CACHE_COMPRESSION, _CHECK_ROOM, _VERIFY, _ENGINE, _THREADS
+        and _DISABLE_PROGRESS_BARS."""
         return cls(
             cache_dir=Path(os.environ.get("ARROWPREP_CACHE") or _user_cache()).expanduser(),
-            engine=os.environ.get("ARROWPREP_ENGINE", "").strip().lower() or "auto",
+            engine=_word("ARROWPREP_ENGINE") or "auto",
             threads=_count("ARROWPREP_THREADS", "a number of threads"),
             cache_max_bytes=_count("ARROWPREP_CACHE_MAX_BYTES", "a number of bytes"),
+            cache_compression=check_compression(_word("ARROWPREP_CACHE_COMPRESSION") or None),
+            check_room=_flag("ARROWPREP_CHECK_ROOM", default="1"),
+            verify=_flag("ARROWPREP_VERIFY"),
             progress_bars=not _flag("ARROWPREP_DISABLE_PROGRESS_BARS"),
         )
 

@@ -17,6 +17,7 @@
     │   └── WorkerDied              a worker process was killed, with its signal
     ├── CannotTravel                TypeError: something cannot be sent to a worker process
     ├── CacheError                  OSError: the cache folder cannot be written
+    │   └── DiskFull                what is to be written does not fit, with the bytes needed and free
     ├── Unnameable                  TypeError: something whose content cannot be hashed
     ├── TokenizerError              ValueError
     │   ├── BadTokenizerFile        not a tokenizer.json, or one that contradicts itself
@@ -51,6 +52,7 @@ __all__ = [
     "ChatError",
     "ColumnNotFound",
     "DataError",
+    "DiskFull",
     "FileError",
     "LengthMismatch",
     "MapError",
@@ -189,6 +191,10 @@ class CannotTravel(ArrowprepError, TypeError):
 
 class CacheError(ArrowprepError, OSError):
     """The cache cannot be written or is not what it should be. Facts: path."""
+
+
+class DiskFull(CacheError):
+    """What is to be written does not fit. Facts: path, needed and free (bytes; None where unknown)."""
 
 
 class Unnameable(ArrowprepError, TypeError):

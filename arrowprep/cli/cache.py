@@ -1,4 +1,4 @@
-"""List, explain, check and shrink the cache of results."""
+"""List, explain, check and shrink the cache of results and converted files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import arrowprep
 from arrowprep.cli.style import BOLD, fact, paint, size
 from arrowprep.dataset.save.hf_disk import size_in_bytes
 from arrowprep.dataset.storage import shelf
-from arrowprep.dataset.storage.shelf import Shelved
+from arrowprep.dataset.storage.shelved import Shelved
 from arrowprep.dataset.verbs.explain import compare
 from arrowprep.errors import BadArgument, CacheError
 
@@ -32,78 +32,92 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    folder = Path(arguments.cache_dir or arrowprep.settings().cache_dir).expanduser() / "results"
+    root = Path(arguments.cache_dir or arrowprep.settings().cache_dir).expanduser()
     {"ls": _ls, "explain": _explain, "verify": _verify, "prune": _prune, "rm": _rm}[arguments.what](
-        folder, arguments
+        root, arguments
     )
 
 
-def _ls(folder: Path, arguments: argparse.Namespace) -> None:
-    entries = shelf.entries(folder)
+def _ls(root: Path, arguments: argparse.Namespace) -> None:
+    entries = shelf.entries(root)
     known = {entry.fingerprint for entry in entries}
     for entry in entries:
-        parent = ""
-        if entry.parent:
-            parent = f"of {entry.parent[:12]}" if entry.parent in known else "of loaded data"
-        name = entry.operation + (f" {entry.function}" if entry.function else "")
-        facts = f"{size(entry.size):>9}  used {_ago(entry.used):>8}  {name:<32} {parent}"
+        facts = (
+            f"{size(entry.size):>9}  used {_ago(entry.used):>8}  {_what(entry):<32} {_origin(entry, known)}"
+        )
         print(f"{entry.fingerprint[:12]}  {facts}".rstrip())
-    left = shelf.orphans(folder, 0)
+    left = shelf.orphans(root, 0)
     total = sum(entry.size for entry in entries)
-    print(f"{len(entries)} entries, {size(total)} in {folder}")
+    print(f"{len(entries)} entries, {size(total)} in {root}")
     if left:
         waste = size(sum(path.stat().st_size for path in left))
         print(f"{len(left)} files of stopped runs, {waste}, are kept to go on with")
 
 
-def _explain(folder: Path, arguments: argparse.Namespace) -> None:
-    entry = _one(folder, arguments.entry)
+def _what(entry: Shelved) -> str:
+    return entry.operation + (f" {entry.function}" if entry.function else "")
+
+
+def _origin(entry: Shelved, known: set[str]) -> str:
+    """What an entry was made from: other entries, a file, or data that is in no entry."""
+    if entry.source:
+        return f"of {entry.source}"
+    parents = sorted(entry.parents & known)
+    if parents:
+        more = f" and {len(parents) - 3} more" if len(parents) > 3 else ""
+        return "of " + ", ".join(name[:12] for name in parents[:3]) + more
+    return "of other data" if entry.parent else ""
+
+
+def _explain(root: Path, arguments: argparse.Namespace) -> None:
+    entry = _one(root, arguments.entry)
     if arguments.other is None:
         for name, value in entry.note.get("key", {}).items():
             print(fact(name + ":", value))
-        print(fact("columns:", ", ".join(entry.note.get("columns", ["the numbers of the rows that stay"]))))
-        print(fact("parent:", entry.parent))
+        if entry.source:
+            print(fact("source:", entry.source))
+        if "columns" in entry.note or entry.parent:
+            columns = entry.note.get("columns", ["the numbers of the rows that stay"])
+            print(fact("columns:", ", ".join(columns)))
+            print(fact("parents:", ", ".join(sorted(entry.parents))))
         print(fact("made:", datetime.datetime.fromtimestamp(entry.made).isoformat(" ", "seconds")))
         return
-    other = _one(folder, arguments.other)
+    other = _one(root, arguments.other)
     for difference in compare(entry.note.get("key", {}), other.note.get("key", {})):
         print(difference)
 
 
-def _verify(folder: Path, arguments: argparse.Namespace) -> None:
-    bad = 0
-    for entry in shelf.entries(folder):
-        for path, batches in entry.damaged().items():
-            bad += 1
-            what = (
-                "is gone or cannot be opened" if batches == [-1] else f"record batches {batches} are damaged"
-            )
-            print(f"{paint(path.name, BOLD)}: {what}")
-    if bad:
-        raise CacheError(f"{bad} files are damaged; `arrowprep cache rm` removes their entries")
+def _verify(root: Path, arguments: argparse.Namespace) -> None:
+    damaged = [(entry, path) for entry in shelf.entries(root) for path in entry.damaged()]
+    for entry, path in damaged:
+        what = "is damaged" if path.exists() else "is gone"
+        print(f"{paint(str(path.relative_to(root)), BOLD)} {what}: {_what(entry)}, {entry.fingerprint[:12]}")
+    if damaged:
+        raise CacheError(f"{len(damaged)} files are damaged; `arrowprep cache rm` removes their entries")
     print("all entries are what was written")
 
 
-def _prune(folder: Path, arguments: argparse.Namespace) -> None:
-    swept = shelf.sweep(folder)
-    removed = shelf.prune(folder, _bytes(arguments.max_bytes))
+def _prune(root: Path, arguments: argparse.Namespace) -> None:
+    limit = _bytes(arguments.max_bytes)
+    swept = shelf.sweep(root)
+    removed = shelf.prune(root, limit)
     freed = sum(entry.size for entry in removed)
     print(f"removed {len(removed)} entries ({size(freed)}) and {len(swept)} files of stopped runs")
-    left = sum(entry.size for entry in shelf.entries(folder))
-    if left > _bytes(arguments.max_bytes):
+    left = sum(entry.size for entry in shelf.entries(root))
+    if left > limit:
         print(f"{size(left)} are in use and stay")
 
 
-def _rm(folder: Path, arguments: argparse.Namespace) -> None:
+def _rm(root: Path, arguments: argparse.Namespace) -> None:
     for name in arguments.entries:
-        entry = _one(folder, name)
-        if not shelf.remove(entry):
+        entry = _one(root, name)
+        if not entry.remove():
             raise CacheError(f"{entry.files[0]} is in use by a running process", path=entry.files[0])
         print(f"removed {entry.fingerprint}")
 
 
-def _one(folder: Path, beginning: str) -> Shelved:
-    found = [entry for entry in shelf.entries(folder) if entry.fingerprint.startswith(beginning)]
+def _one(root: Path, beginning: str) -> Shelved:
+    found = [entry for entry in shelf.entries(root) if entry.fingerprint.startswith(beginning)]
     if len(found) != 1:
         problem = "no entry begins" if not found else f"{len(found)} entries begin"
         raise BadArgument(f"{problem} with {beginning!r}; `arrowprep cache ls` lists them")

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+from arrowprep.dataset.storage.room import in_units as size
+
+__all__ = ["BOLD", "GREEN", "coloured", "duration", "fact", "paint", "size"]
+
 GREEN = "32"
 BOLD = "1"
 
@@ -29,13 +33,3 @@ def fact(name: str, value: object) -> str:
 def duration(seconds: float) -> str:
     """With the unit that leaves one to three digits before the point."""
     return f"{seconds:.2f} s" if seconds >= 0.1 else f"{seconds * 1000:.1f} ms"
-
-
-def size(n_bytes: int) -> str:
-    """In decimal units, as file managers show it."""
-    amount = float(n_bytes)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"

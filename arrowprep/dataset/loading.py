@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from arrowprep import config
 from arrowprep.dataset.dataset import Dataset, concatenate_datasets
 from arrowprep.dataset.features import Features
+from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.load import discover
 from arrowprep.dataset.load.convert import convert
 from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
@@ -17,6 +17,9 @@ from arrowprep.dataset.load.remote import localized
 from arrowprep.dataset.load.split_expressions import rows_of_expression
 from arrowprep.dataset.splits import DatasetDict
 from arrowprep.dataset.storage.backing import Files
+from arrowprep.dataset.storage.converted import Reuse
+from arrowprep.dataset.storage.scratch import cache_root
+from arrowprep.dataset.storage.shelf import FILES, keep_budget
 from arrowprep.dataset.view import View
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ def load_local(
     num_proc: int | None = ...,
     cache_dir: str | os.PathLike[str] | None = ...,
     keep_in_memory: bool = ...,
+    refresh: bool = ...,
+    verify: bool | None = ...,
     streaming: Literal[False] = ...,
     **reader_options: Any,
 ) -> Dataset: ...
@@ -49,6 +54,8 @@ def load_local(
     num_proc: int | None = ...,
     cache_dir: str | os.PathLike[str] | None = ...,
     keep_in_memory: bool = ...,
+    refresh: bool = ...,
+    verify: bool | None = ...,
     streaming: Literal[False] = ...,
     **reader_options: Any,
 ) -> Dataset | DatasetDict: ...
@@ -62,6 +69,8 @@ def load_local(
     num_proc: int | None = ...,
     cache_dir: str | os.PathLike[str] | None = ...,
     keep_in_memory: bool = ...,
+    refresh: bool = ...,
+    verify: bool | None = ...,
     streaming: Literal[True],
     **reader_options: Any,
 ) -> IterableDataset: ...
@@ -75,6 +84,8 @@ def load_local(
     num_proc: int | None = ...,
     cache_dir: str | os.PathLike[str] | None = ...,
     keep_in_memory: bool = ...,
+    refresh: bool = ...,
+    verify: bool | None = ...,
     streaming: Literal[True],
     **reader_options: Any,
 ) -> IterableDataset | IterableDatasetDict: ...
@@ -87,6 +98,8 @@ def load_local(
     num_proc: int | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
     keep_in_memory: bool = False,
+    refresh: bool = False,
+    verify: bool | None = None,
     streaming: bool = False,
     **reader_options: Any,
 ) -> Dataset | DatasetDict | IterableDataset | IterableDatasetDict:
@@ -101,6 +114,8 @@ def load_local(
     num_proc: processes that read one large JSON Lines file; other readers use all cores as it is
     cache_dir: where converted files and results of `map` live; ARROWPREP_CACHE by default
     keep_in_memory: hold the rows in memory instead of mapping them
+    refresh: read the files again, whatever is in the cache
+    verify: read what is found there, and convert again where a byte has changed
     streaming: read the files as the rows are asked for, and write nothing: an IterableDataset for a split.
         A file is a shard; without `features` each block of it has the types of what it holds
     reader_options: of the format's reader; `reader=` names the format where the suffix does not tell it
@@ -108,7 +123,7 @@ def load_local(
     Files are converted to Arrow once; they are found again by their stat and named by
     their content. Raises FileError, with file and line, for what cannot be read.
     """
-    folder = Path(cache_dir or config.settings().cache_dir).expanduser()
+    folder = cache_root(cache_dir)
     path = localized(path, folder, **(reader_options.pop("storage_options", None) or {}))
     if discover.kind(path) == "hf_disk":
         assert isinstance(path, str | os.PathLike)
@@ -125,21 +140,23 @@ def load_local(
     for name, files in discover.discover(path, reader=reader).items():
         loaded = convert(
             files,
-            cache_dir=folder / "files",
+            cache_dir=folder / FILES,
             features=None if features is None else Features(features),
             columns=columns,
             num_proc=num_proc,
             reader=reader,
             options=reader_options,
+            reuse=Reuse.of(refresh, verify),
         )
-        view = View.over(Files(loaded.parts), loaded.fingerprint, origin=loaded.contents)
+        view = View.over(loaded.files, loaded.fingerprint, origin=loaded.contents)
         view = view.keep(columns or loaded.schema.names, loaded.fingerprint)
         view = view.retyped(Features.from_arrow_schema(loaded.schema))
         splits[name] = Dataset._over(
             view.in_memory() if keep_in_memory else view,
             split=name,
-            cache_dir=None if cache_dir is None else folder,
+            cache_dir=None if cache_dir is None else Path(cache_dir).expanduser(),
         )
+    keep_budget(folder)
     return _picked(splits, split)
 
 
@@ -152,7 +169,7 @@ def load_from_disk(
 
     storage_options: of the fsspec file system of a URL
     """
-    dataset_path = localized(dataset_path, config.settings().cache_dir, **(storage_options or {}))
+    dataset_path = localized(dataset_path, cache_root(), **(storage_options or {}))
     found = _saved(Path(dataset_path), keep_in_memory)
     return found if saved_splits(dataset_path) is not None else found["train"]
 
@@ -165,7 +182,11 @@ def _saved(folder: Path, keep_in_memory: bool) -> DatasetDict:
 def _saved_one(folder: Path, keep_in_memory: bool) -> Dataset:
     saved = read_hf_disk(folder)
     view = View.over(Files(saved.parts), saved.fingerprint, saved.features)
-    dataset = Dataset._over(view.in_memory() if keep_in_memory else view, split=saved.split)
+    dataset = Dataset._over(
+        view.in_memory() if keep_in_memory else view,
+        split=saved.split,
+        info=DatasetInfo.from_dict(saved.info),
+    )
     shown = saved.format
     dataset.set_format(shown["type"], shown["columns"], shown["output_all_columns"], **shown["format_kwargs"])
     return dataset

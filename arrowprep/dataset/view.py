@@ -14,6 +14,7 @@ from arrowprep.dataset.compute import pc
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Rows, Span, compose
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
+from arrowprep.dataset.storage.cache import MappedPicks
 from arrowprep.dataset.widen import cast
 from arrowprep.errors import ColumnNotFound, LengthMismatch
 
@@ -81,6 +82,13 @@ class View:
     def files(self) -> list[Path]:
         """The files behind the columns, each once."""
         return list(dict.fromkeys(f for source in self.sources for f in source.backing.files))
+
+    @property
+    def entries(self) -> list[str]:
+        """The names of the cache entries that hold the rows, or their numbers."""
+        names = [name for source in self.sources for name in source.backing.entries]
+        names += [source.rows.entry for source in self.sources if isinstance(source.rows, MappedPicks)]
+        return list(dict.fromkeys(names))
 
     def check(self, names: Iterable[str]) -> list[str]:
         """The names, or ColumnNotFound for the first that is none of ours."""

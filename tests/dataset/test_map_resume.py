@@ -143,7 +143,7 @@ def test_a_full_disk_is_named_and_loses_nothing(ds, steps, monkeypatch):
 
     def full_after_three(self, batch, metadata=None):
         if len(written) >= 3:
-            with ipc.telling_folder(self._path.parent):
+            with ipc.telling_folder(self._folder):
                 raise OSError(28, "No space left on device")
         written.append(batch)
         write_batch(self, batch, metadata)

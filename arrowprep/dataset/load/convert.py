@@ -5,8 +5,11 @@ path -> its name by content -> known? else read, widen, write -> one schema for 
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +17,23 @@ import pyarrow as pa
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.load import ipc
-from arrowprep.dataset.load.file_cache import Entry, FileCache, name_of, stat_name
 from arrowprep.dataset.load.fitting import floor_of
 from arrowprep.dataset.load.ranges import read_in_ranges
 from arrowprep.dataset.load.readers import Reader, named_reader, reader_for, unknown_type
 from arrowprep.dataset.load.segments import ReadAgain
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.dataset.load.written import Written, write_tables
+from arrowprep.dataset.storage.backing import Files
+from arrowprep.dataset.storage.converted import AS_FOUND, Converted, Entry, Made, Reuse, supersede
 from arrowprep.dataset.storage.ipc import open_mapped, schema_of
+from arrowprep.dataset.storage.room import expect
+from arrowprep.dataset.storage.sources import Sources, name_of, stat_name
 from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict, UnreadableFile
 from arrowprep.progress import bar
 
 _VERSION = 2  # of what readers make of a file; part of every name
 _SPEED_ONLY = {"block_bytes", "batch_size"}  # options that change no row
+_AS_LARGE = {"json", "csv", "text"}  # formats that take about as much as Arrow, if they are not compressed
 _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: hashing would read it all
 
 
@@ -34,17 +41,30 @@ _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: 
 class Loaded:
     """Rows of files, in order.
 
-    parts: Arrow IPC files, all of one schema
+    files: Arrow IPC files, all of one schema, in use from now on
     schema: the columns that were asked for; the user's own Arrow files, mapped, may hold more
     fingerprint: a name for the content and for how it was read, not for the paths
     contents: the name of each file's content, by its path
     """
 
-    parts: tuple[Path, ...]
+    files: Files
     schema: pa.Schema
     fingerprint: str
     num_rows: int
     contents: Mapping[str, str]
+
+    @property
+    def parts(self) -> tuple[Path, ...]:
+        return self.files.parts
+
+
+@dataclass(frozen=True)
+class _How:
+    """How files are read and found again; nothing here changes a row."""
+
+    cache: Converted
+    reuse: Reuse
+    num_proc: int | None
 
 
 @dataclass(frozen=True)
@@ -89,6 +109,7 @@ def convert(
     num_proc: int | None = None,
     reader: str | None = None,
     options: Mapping[str, Any] | None = None,
+    reuse: Reuse = AS_FOUND,
 ) -> Loaded:
     """The rows of `paths` as Arrow files of one schema, below `cache_dir` or where they are.
 
@@ -102,9 +123,18 @@ def convert(
     """
     if not paths:
         raise BadArgument("no files to load were given")
-    cache = FileCache(Path(cache_dir))
-    sources = [_source(Path(path), cache, reader, columns, features, options or {}) for path in paths]
-    entries = _agreed(sources, [_entry(source, cache, num_proc) for source in sources], cache, num_proc)
+    how = _How(Converted(Path(cache_dir)), reuse, num_proc)
+    known = Sources(Path(cache_dir))
+    sources = [_source(Path(path), known, reuse, reader, columns, features, options or {}) for path in paths]
+    entries: list[Entry] = []
+
+    def found() -> list[Entry]:
+        entries[:] = _agreed(sources, [_entry(source, how) for source in sources], how)
+        return entries
+
+    files = how.cache.opened(found)
+    if known.changed:
+        supersede(how.cache, known.contents())
     schema = entries[0].schema
     for name in columns or ():
         if name not in schema.names:
@@ -114,7 +144,7 @@ def convert(
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
     return Loaded(
-        parts=tuple(part for entry in entries for part in entry.parts),
+        files=files,
         schema=schema,
         fingerprint=name_of(sources=[source.key for source in sources])[:16],
         num_rows=sum(entry.num_rows for entry in entries),
@@ -124,7 +154,8 @@ def convert(
 
 def _source(
     path: Path,
-    cache: FileCache,
+    known: Sources,
+    reuse: Reuse,
     reader: str | None,
     columns: Sequence[str] | None,
     features: Features | None,
@@ -138,33 +169,38 @@ def _source(
         floor=pa.schema([]) if features is None else floor_of(features),
         columns=None if columns is None else tuple(columns),
     )
-    before = stat_name(path)  # MissingFile, before anything is asked of the file
+    stat_name(path)  # MissingFile, before anything is asked of the file
     by_stat = chosen.name == "arrow" and path.stat().st_size > _HASH_BYTES
-    return _Source(path, chosen, spec, features, before if by_stat else cache.digest(path))
+    content = known.content(path, by_stat=by_stat, refresh=reuse.refresh)
+    return _Source(path, chosen, spec, features, content)
 
 
-def _entry(source: _Source, cache: FileCache, num_proc: int | None) -> Entry:
+def _entry(source: _Source, how: _How) -> Entry:
     """The file as Arrow: mapped, found in the cache, or read now."""
     if source.is_mapped:
         table = open_mapped(source.path)
         return Entry(source.key, (source.path,), table.schema, table.num_rows)
-    return cache.find(source.key) or _converted(source, cache, num_proc)
+    return how.cache.get(source.key, partial(_convert, source, how.num_proc), how.reuse)
 
 
-def _converted(source: _Source, cache: FileCache, num_proc: int | None) -> Entry:
+def _convert(source: _Source, num_proc: int | None, folder: Path) -> Made:
+    """The rows of a file as Arrow files in `folder`."""
     before = stat_name(source.path)
+    if source.spec.columns is None and source.reader.name in _AS_LARGE:
+        expect(folder, source.path.stat().st_size // 2, f"{source.path.name} as Arrow needs at least")
     spec = source.spec
     while True:
-        with cache.workplace() as folder:
-            try:
-                written = _read_into(folder, source, spec, num_proc)
-            except ReadAgain as again:
-                spec = replace(spec, floor=again.floor)
-                continue
-            if stat_name(source.path) != before:
-                raise UnreadableFile(f"{source.path} was changed while it was read", path=source.path)
-            note = {"source": str(source.path)}
-            return cache.publish(source.key, folder, written.parts, written.num_rows, note)
+        try:
+            written = _read_into(folder, source, spec, num_proc)
+        except ReadAgain as again:
+            spec = replace(spec, floor=again.floor)
+            for left in folder.iterdir():
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            continue
+        if stat_name(source.path) != before:
+            raise UnreadableFile(f"{source.path} was changed while it was read", path=source.path)
+        note = {"operation": "load", "source": os.path.abspath(source.path), "content": source.content}
+        return Made(written.parts, written.num_rows, note)
 
 
 def _read_into(folder: Path, source: _Source, spec: ReadSpec, num_proc: int | None) -> Written:
@@ -179,9 +215,7 @@ def _read_into(folder: Path, source: _Source, spec: ReadSpec, num_proc: int | No
         return write_tables(tables, folder, source.path, spec, source.features, rules, progress.advance)
 
 
-def _agreed(
-    sources: list[_Source], entries: list[Entry], cache: FileCache, num_proc: int | None
-) -> list[Entry]:
+def _agreed(sources: list[_Source], entries: list[Entry], how: _How) -> list[Entry]:
     """The entries with one schema: those of a narrower one are read again with the wider one as the least."""
     while True:
         schema = entries[0].schema
@@ -199,7 +233,7 @@ def _agreed(
         entries = [
             entry
             if entry.schema.equals(schema)
-            else _entry(replace(source, spec=replace(source.spec, floor=schema)), cache, num_proc)
+            else _entry(replace(source, spec=replace(source.spec, floor=schema)), how)
             for source, entry in zip(sources, entries, strict=True)
         ]
 

@@ -15,9 +15,10 @@ from arrowprep.dataset.construct import table_of_rows
 from arrowprep.dataset.execute import Inline, choose_executor
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
-from arrowprep.dataset.load.file_cache import Entry, FileCache
 from arrowprep.dataset.load.segments import TYPED, Segments, recast
 from arrowprep.dataset.load.written import Written, in_one_folder
+from arrowprep.dataset.storage.backing import Files
+from arrowprep.dataset.storage.converted import Converted, Made, Reuse
 from arrowprep.dataset.widen import wider_schema
 from arrowprep.errors import BadArgument, CannotTravel, warn
 from arrowprep.progress import bar
@@ -54,22 +55,24 @@ def generate(
     name: str,
     cache_dir: Path,
     num_proc: int | None = None,
-) -> Entry:
+    reuse: Reuse,
+) -> Files:
     """The rows as files of one schema, found by `name` or made now.
 
     num_proc: processes that run the generator on the shares of gen_kwargs, whose rows follow in their order
     """
-    cache = FileCache(cache_dir)
-    found = cache.find(name)
-    if found is not None:
-        return found
+    cache = Converted(cache_dir)
     shares = shares_of(gen_kwargs) if num_proc and num_proc > 1 else [dict(gen_kwargs)]
-    with cache.workplace() as folder:
+    note = {"operation": "generate", "function": getattr(generator, "__qualname__", type(generator).__name__)}
+
+    def make(folder: Path) -> Made:
         tasks = [_Share(share, folder / f"share-{number}") for number, share in enumerate(shares)]
         worker = _Generating(generator, None if features is None else features.arrow_schema, features)
         with bar(None, "Generating") as progress:
             written = _agreed(_run(worker, tasks, num_proc, progress.advance), folder)
-        return cache.publish(name, folder, written.parts, written.num_rows, {"source": "generator"})
+        return Made(written.parts, written.num_rows, note)
+
+    return cache.opened(lambda: [cache.get(name, make, reuse)])
 
 
 @dataclass(frozen=True)

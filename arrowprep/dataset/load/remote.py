@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeGuard
 
-from arrowprep.dataset.load.file_cache import name_of
-from arrowprep.dataset.storage.ipc import aside_of, telling_folder
+from arrowprep.dataset.storage.ipc import aside_of
+from arrowprep.dataset.storage.room import telling_folder
+from arrowprep.dataset.storage.sources import name_of
 from arrowprep.errors import BadArgument, MissingFile, UnreadableFile
 
 

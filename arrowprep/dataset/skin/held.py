@@ -12,8 +12,9 @@ import pyarrow as pa
 from arrowprep import config
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Rows
+from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.storage.cache import Cache
-from arrowprep.dataset.storage.scratch import scratch_folder
+from arrowprep.dataset.storage.scratch import cache_root
 from arrowprep.dataset.view import View
 
 if TYPE_CHECKING:
@@ -27,20 +28,36 @@ class Held:
     _format: FormatSpec
     _split: str | None
     _cache_dir: Path | None
+    _info: DatasetInfo
 
-    def _set(self, view: View, format: FormatSpec, split: str | None, cache_dir: Path | None) -> None:
+    def _set(
+        self,
+        view: View,
+        format: FormatSpec,
+        split: str | None,
+        cache_dir: Path | None,
+        info: DatasetInfo | None = None,
+    ) -> None:
         self._view, self._format, self._split, self._cache_dir = view, format, split, cache_dir
+        self._info = info or DatasetInfo()
 
     @classmethod
-    def _over(cls, view: View, *, split: str | None = None, cache_dir: Path | None = None) -> Self:
+    def _over(
+        cls,
+        view: View,
+        *,
+        split: str | None = None,
+        cache_dir: Path | None = None,
+        info: DatasetInfo | None = None,
+    ) -> Self:
         dataset = cls.__new__(cls)
-        dataset._set(view, FormatSpec(), split, cache_dir)
+        dataset._set(view, FormatSpec(), None if split is None else str(split), cache_dir, info)
         return dataset
 
     def _with(self, view: View | None = None, format: FormatSpec | None = None) -> Self:
         """This dataset with another view or format."""
         dataset = type(self).__new__(type(self))
-        dataset._set(view or self._view, format or self._format, self._split, self._cache_dir)
+        dataset._set(view or self._view, format or self._format, self._split, self._cache_dir, self._info)
         return dataset
 
     def __getstate__(self) -> dict[str, Any]:
@@ -53,10 +70,7 @@ class Held:
 
     @property
     def _cache(self) -> Cache:
-        settings = config.settings()
-        if not settings.caching:
-            return Cache(scratch_folder())
-        return Cache((self._cache_dir or settings.cache_dir) / "results")
+        return Cache(cache_root(self._cache_dir))
 
     def _reuse(self, load_from_cache_file: bool | None) -> bool:
         return config.settings().caching if load_from_cache_file is None else load_from_cache_file

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from arrowprep import config
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import Unnameable, combine
-from arrowprep.dataset.load.file_cache import stat_name
+from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.load.generated import generate, generated_name
 from arrowprep.dataset.load.plain import plain
 from arrowprep.dataset.skin.held import Held
-from arrowprep.dataset.storage.backing import Files, Memory
+from arrowprep.dataset.storage.backing import Files
+from arrowprep.dataset.storage.converted import Reuse
 from arrowprep.dataset.storage.parts import NOTE
-from arrowprep.dataset.storage.scratch import scratch_folder
+from arrowprep.dataset.storage.scratch import cache_root, scratch_folder
+from arrowprep.dataset.storage.shelf import FILES, keep_budget
+from arrowprep.dataset.storage.sources import stat_name
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, UnreadableFile, warn
 
@@ -44,6 +46,9 @@ class Loads(Held):
         num_proc: int | None = None,
         split: str | None = "train",
         fingerprint: str | None = None,
+        *,
+        refresh: bool = False,
+        verify: bool | None = None,
     ) -> Self:
         """The rows that a function yields, written to the cache once.
 
@@ -52,12 +57,13 @@ class Loads(Held):
 
         num_proc: processes; the lists in gen_kwargs are the shards that they share, and the generator is
             called for one element at a time
+        refresh: run the generator, whatever is in the cache
+        verify: read what is found there, and run it again where a byte has changed
         """
         if not callable(generator):
             raise BadArgument(f"from_generator needs a function, not a {type(generator).__name__}")
         wanted = None if features is None else Features(features)
-        folder = Path(cache_dir or config.settings().cache_dir).expanduser()
-        kept = config.is_caching_enabled()
+        root = cache_root(cache_dir)
         try:
             name = (
                 combine("generator", fingerprint)
@@ -69,18 +75,20 @@ class Loads(Held):
                 f"what the generator yields is not kept, since it cannot be named: {reason} "
                 "Or give it a name of your own: fingerprint=..."
             )
-            name, kept = secrets.token_hex(16), False
-        entry = generate(
+            name, root = secrets.token_hex(16), scratch_folder()
+        files = generate(
             generator,
             gen_kwargs or {},
             features=wanted,
             name=name,
-            cache_dir=folder / "files" if kept else scratch_folder() / "files",
+            cache_dir=root / FILES,
             num_proc=num_proc,
+            reuse=Reuse.of(refresh, verify),
         )
-        view = View.over(Files(entry.parts), name, wanted)
+        view = View.over(files, name, wanted)
+        keep_budget(root)
         view = view.in_memory() if keep_in_memory else view
-        return cls._over(view, split=split, cache_dir=None if cache_dir is None else folder)
+        return cls._over(view, split=split, cache_dir=None if cache_dir is None else Path(cache_dir))
 
     @classmethod
     def _from_files(cls, reader: str, paths: Paths, split: str | None, options: Mapping[str, Any]) -> Self:
@@ -113,7 +121,7 @@ class Loads(Held):
     def from_file(
         cls,
         filename: str | os.PathLike[str],
-        *,
+        info: DatasetInfo | None = None,
         split: str | None = None,
         indices_filename: str | os.PathLike[str] | None = None,
         in_memory: bool = False,
@@ -126,7 +134,7 @@ class Loads(Held):
         path = Path(filename).expanduser()
         view = View.over(Files((path,)), combine("file", stat_name(path)))
         _refuse_half(path, view.sources[0].backing.schema)
-        dataset = cls._over(view.in_memory() if in_memory else view, split=split)
+        dataset = cls._over(view.in_memory() if in_memory else view, split=split, info=info)
         if indices_filename is None:
             return dataset
         numbers = Files((Path(indices_filename).expanduser(),)).chunks
@@ -134,13 +142,15 @@ class Loads(Held):
         return dataset.select([row for part in rows for row in part])  # type: ignore[attr-defined,no-any-return]
 
     @classmethod
-    def from_buffer(cls, buffer: pa.Buffer | bytes, *, split: str | None = None) -> Self:
+    def from_buffer(
+        cls, buffer: pa.Buffer | bytes, info: DatasetInfo | None = None, split: str | None = None
+    ) -> Self:
         """The rows of an Arrow stream in memory."""
         try:
             table = pa.ipc.open_stream(buffer).read_all()
         except pa.ArrowInvalid as error:
             raise UnreadableFile(f"the buffer holds no Arrow stream: {error}") from error
-        return cls._over(View.over(Memory(plain(table)), combine("memory", table)), split=split)
+        return cls(plain(table), info, split)
 
 
 def _refuse_half(path: Path, schema: pa.Schema) -> None:

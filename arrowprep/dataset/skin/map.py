@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from arrowprep import config
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import Unnameable
 from arrowprep.dataset.formatted import FormatSpec
@@ -70,6 +71,8 @@ class Maps(Held):
         try_original_type: bool = True,
         on_mixed_types: str | None = None,
         on_error: str = "raise",
+        compression: str | None = None,
+        verify: bool | None = None,
     ) -> Self:
         """Apply a function to every row, or batch of rows, and keep what it makes.
 
@@ -94,6 +97,9 @@ class Maps(Held):
             they change no row
         on_error: where the function fails, "raise", leave new columns "null", or "skip" the rows
             (a batch fails as a whole); a warning tells which rows and why, on cached runs too
+        compression: of the files written, "lz4", "zstd" or "none"; by default what the settings say
+        verify: read a result that is found, and make anew what is not as it was written; by default
+            what the settings say
         Raises MapError, with the rows, when the function fails.
         """
         if function is None:
@@ -121,9 +127,12 @@ class Maps(Held):
             try_original_type=try_original_type,
         )
         name, options = self._run("map", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Map")
+        options = replace(options, verify=_or_setting(verify))
         if cache_file_name is not None:
             view = map_to_file(self._view, spec, name, options, Path(cache_file_name))
         else:
+            if compression is not None:
+                options = replace(options, compression=config.check_compression(compression))
             view = map_view(self._view, spec, name, replace(options, keep_in_memory=keep_in_memory))
         return self._with(view, self._format_of(view))
 
@@ -141,6 +150,7 @@ class Maps(Held):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
         desc: str | None = None,
+        verify: bool | None = None,
     ) -> Self:
         """The rows for which the function is true; a batched one returns one boolean a row.
 
@@ -162,7 +172,7 @@ class Maps(Held):
         name, options = self._run(
             "filter", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Filter"
         )
-        options = replace(options, keep_in_memory=keep_in_memory)
+        options = replace(options, keep_in_memory=keep_in_memory, verify=_or_setting(verify))
         return self._with(filter_view(self._view, spec, name, options))
 
     def explain_cache(
@@ -190,9 +200,9 @@ class Maps(Held):
         """
         own = set(self._view.files)
         made = [
-            entry for entry in shelf.entries(self._cache.folder) if entry.parent == self._view.fingerprint
+            entry for entry in shelf.results(self._cache.folder) if entry.parent == self._view.fingerprint
         ]
-        return sum(shelf.remove(entry) for entry in made if own.isdisjoint(entry.files))
+        return sum(entry.remove() for entry in made if own.isdisjoint(entry.files))
 
     def _spec(
         self,
@@ -237,7 +247,14 @@ class Maps(Held):
             warn(_uncached(operation, reason))
             name, cache, reuse = _unrepeatable_name(), Cache(scratch_folder()), False
         cache.path(name)  # refuses a name that no file can have before anything runs
-        return name, RunOptions(cache=cache, operation=operation, num_proc=num_proc, reuse=reuse, desc=desc)
+        return name, RunOptions(
+            cache=cache,
+            operation=operation,
+            num_proc=num_proc,
+            reuse=reuse,
+            desc=desc,
+            compression=config.settings().cache_compression,
+        )
 
     def _format_of(self, view: View) -> FormatSpec:
         """Our format on a view made from ours: new columns join the covered ones."""
@@ -284,6 +301,10 @@ _as_one_row.input_format = "arrow"  # type: ignore[attr-defined]
 
 def _identity(batch: Any) -> Any:
     return batch
+
+
+def _or_setting(verify: bool | None) -> bool:
+    return config.settings().verify if verify is None else verify
 
 
 def _uncached(operation: str, reason: Unnameable) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import secrets
 from bisect import bisect_right
@@ -18,6 +19,7 @@ import pyarrow as pa
 from arrowprep.dataset.indices import RowArray, Rows, Span
 from arrowprep.dataset.plain import int64_array
 from arrowprep.dataset.storage import ipc
+from arrowprep.dataset.storage.compressed import Unpacked, compression_of
 from arrowprep.dataset.storage.pins import Pin
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.widen import empty_table
@@ -33,6 +35,11 @@ class Backing(Protocol):
     @property
     def files(self) -> tuple[Path, ...]:
         """The files the rows lie in; none for memory."""
+        ...
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The names of the cache entries they lie in."""
         ...
 
     def read(self, rows: Rows, fields: Sequence[str]) -> pa.Table:
@@ -51,10 +58,11 @@ class Chunks:
     of 200,000 here, and an overflow above 2 GB); a gather per chunk takes 0.4 ms.
     """
 
-    def __init__(self, schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> None:
+    def __init__(self, schema: pa.Schema, batches: list[pa.RecordBatch] | Unpacked) -> None:
         self.schema = schema
         self.batches = batches
-        self.stops: list[int] = np.cumsum([b.num_rows for b in batches], dtype=np.int64).tolist()
+        rows = batches.num_rows if isinstance(batches, Unpacked) else [b.num_rows for b in batches]
+        self.stops: list[int] = np.cumsum(rows, dtype=np.int64).tolist()
         self.num_rows = self.stops[-1] if self.stops else 0
         self._fields = tuple(schema.names)
         self._picked: dict[tuple[str, ...], Chunks] = {}
@@ -74,6 +82,8 @@ class Chunks:
             return Chunks(pa.schema([]), self.batches)
         places = [self.schema.get_field_index(field) for field in fields]
         schema = pa.schema([self.schema.field(i) for i in places])
+        if isinstance(self.batches, Unpacked):
+            return Chunks(schema, self.batches.pick(fields))
         batches = [
             pa.RecordBatch.from_arrays([b.column(i) for i in places], schema=schema) for b in self.batches
         ]
@@ -89,7 +99,7 @@ class Chunks:
             return pa.Table.from_batches(self._slices(rows), schema=self.schema)
         if len(rows) == 0:
             return empty_table(self.schema)
-        if len(rows) <= _FEW_A_BATCH * len(self.batches):
+        if len(rows) <= _FEW_A_BATCH * len(self.batches) and not isinstance(self.batches, Unpacked):
             return self._joined(rows.numbers)
         return gather(rows.numbers, self.stops, self._take)
 
@@ -156,24 +166,29 @@ class Files:
     """Rows in Arrow IPC files of one schema, mapped when first read.
 
     order: the batches in row order as (part, batch) numbers, where that is not the files' own order
-    in_cache: the files are ours to remove, and are pinned while they are open here
+    entries: the names of the entries of a cache that they are, which may be removed
+    pins: the files that say that they are in use, while they are open here
     """
 
     parts: tuple[Path, ...]
     order: tuple[tuple[int, int], ...] | None = None
-    in_cache: bool = False
+    entries: tuple[str, ...] = ()
+    pins: tuple[Path, ...] = ()
 
     @cached_property
     def chunks(self) -> Chunks:
-        self._pins  # noqa: B018  before they are opened
+        self._pinned  # noqa: B018  before they are opened
+        if any(compression_of(path) for path in self.parts):
+            unpacked = Unpacked(self.parts, self.order)
+            return Chunks(unpacked.schema, unpacked)
         tables = [ipc.open_mapped(path) for path in self.parts]
         batches = [table.to_batches() for table in tables]
         in_order = itertools.chain(*batches) if self.order is None else (batches[p][b] for p, b in self.order)
         return Chunks(tables[0].schema, list(in_order))
 
     @cached_property
-    def _pins(self) -> list[Pin]:
-        return [Pin(path) for path in self.parts] if self.in_cache else []
+    def _pinned(self) -> list[Pin]:
+        return [Pin(path) for path in self.pins]
 
     @property
     def schema(self) -> pa.Schema:
@@ -194,7 +209,7 @@ class Files:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parts": self.parts, "order": self.order, "in_cache": self.in_cache}  # names, not data
+        return {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}  # names, not data
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -220,6 +235,10 @@ class Memory:
 
     @property
     def files(self) -> tuple[Path, ...]:
+        return ()
+
+    @property
+    def entries(self) -> tuple[str, ...]:
         return ()
 
     def read(self, rows: Rows, fields: Sequence[str]) -> pa.Table:

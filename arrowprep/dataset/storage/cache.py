@@ -7,14 +7,13 @@ and the order of their record batches. It is renamed into place last.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,16 +24,19 @@ from arrowprep.dataset.indices import Picks, RowArray, Span
 from arrowprep.dataset.plain import int64_array, uint64_numbers
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.backing import Files, Memory
+from arrowprep.dataset.storage.compressed import Unpacked
 from arrowprep.dataset.storage.leftovers import leftovers
 from arrowprep.dataset.storage.locks import only_one
 from arrowprep.dataset.storage.parts import NOTE, Part, described
-from arrowprep.dataset.storage.pins import Pin
+from arrowprep.dataset.storage.pins import Pin, used_now
+from arrowprep.dataset.storage.seal import intact
 from arrowprep.dataset.widen import wider_schema
-from arrowprep.errors import BadArgument, FileError
+from arrowprep.errors import BadArgument, FileError, warn
 
 # completes a table of a part that lacks columns of the entry: (table, input rows, schema) -> table
 Completion: TypeAlias = Callable[[pa.Table, Span, pa.Schema], pa.Table]
 
+RESULTS = "results"
 _INDICES = "indices"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -48,26 +50,31 @@ class Entry:
 
 
 class MappedPicks(Picks):
-    """Row numbers in a file; pickles as its name."""
+    """Row numbers in a file; pickles as its name.
+
+    entry: the name of the entry of a cache that it is
+    """
 
     path: Path
+    entry: str
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, entry: str) -> None:
         object.__setattr__(self, "_pin", Pin(path))
         column = ipc.open_mapped(path).column(_INDICES)
         stored = uint64_numbers(column.chunk(0)) if column.num_chunks else np.empty(0, np.uint64)
         super().__init__(stored.view(np.int64))
         object.__setattr__(self, "path", path)
+        object.__setattr__(self, "entry", entry)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MappedPicks, (self.path,)
+        return MappedPicks, (self.path, self.entry)
 
 
 class Cache:
-    """Entries in one folder."""
+    """Results of map, filter and others, below one cache folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, root: Path) -> None:
+        self.root, self.folder = root, root / RESULTS
 
     def path(self, fingerprint: str) -> Path:
         """Where the entry of this name is or would be."""
@@ -83,27 +90,33 @@ class Cache:
         """A beginning of part names that no other run uses."""
         return self.path(fingerprint).with_suffix("").with_name(f"cache-{fingerprint}-{secrets.token_hex(4)}")
 
-    def find(self, fingerprint: str) -> Entry | None:
-        """The entry, or None where it is absent, truncated, or lacks a part."""
+    def find(self, fingerprint: str, *, verify: bool = False) -> Entry | None:
+        """The entry, or None where it is absent, truncated, or lacks a part.
+
+        verify: read it all; files in which a byte has changed are removed, and the entry is absent
+        """
         path = self.path(fingerprint)
         try:
             note = read_note(path)
             if note is None:
                 return None
-            entry = Entry(_files(path, note), note)
-            entry.backing.chunks  # noqa: B018  opening finds what is truncated or gone
+            files = _files(path, fingerprint, note)
+            if verify and _without_damaged((path, *files.parts)):
+                return None
+            entry = Entry(files, note)
+            files.chunks  # noqa: B018  opening finds what is truncated or gone
         except FileError:
             return None
         used_now(path)
         return entry
 
-    def only_one(self, fingerprint: str) -> AbstractContextManager[None]:
+    def only_one(self, fingerprint: str) -> AbstractContextManager[bool]:
         """Hold while computing an entry: another process that wants it waits, and then finds it."""
         return only_one(self.folder / f".cache-{fingerprint}.lock")
 
-    def leftovers(self, fingerprint: str, num_rows: int, version: int) -> list[Part]:
-        """What stopped runs wrote of this entry; only while its lock is held."""
-        return leftovers(self.folder, f"cache-{fingerprint}", num_rows, version)
+    def leftovers(self, fingerprint: str, num_rows: int, version: int, locked: bool) -> list[Part]:
+        """What stopped runs wrote of this entry; only within `only_one`, which says whether it is locked."""
+        return leftovers(self.folder, f"cache-{fingerprint}", num_rows, version, locked)
 
     def publish(
         self,
@@ -113,23 +126,25 @@ class Cache:
         complete: Completion,
         *,
         one_file: bool,
+        compression: str | None = None,
     ) -> Entry:
         """Make the parts an entry, all of one schema; its own file appears last.
 
         one_file: put all rows into the entry's file, whatever the number of parts
+        compression: of what must be written again
         """
         path = self.path(fingerprint)
         schema = parts[0].schema
         for part in parts[1:]:
             schema = wider_schema(schema, part.schema)
         if one_file and len(parts) > 1:
-            _rewrite(parts, schema, path, note, complete)
+            _rewrite(parts, schema, path, note, complete, compression)
             for part in parts:
                 part.path.unlink()
         elif one_file:
             os.replace(parts[0].path, path)
         else:
-            whole = [p if p.schema == schema else _widened(p, schema, complete) for p in parts]
+            whole = [p if p.schema == schema else _widened(p, schema, complete, compression) for p in parts]
             note = {**note, "parts": [p.path.name for p in whole], "order": _order(whole)}
             with ipc.write_aside(path, schema.with_metadata(_metadata(note))):
                 pass
@@ -153,11 +168,13 @@ class Cache:
                 writer.write_batch(batch)
         return Files((path,))
 
-    def find_rows(self, fingerprint: str) -> Picks | None:
+    def find_rows(self, fingerprint: str, *, verify: bool = False) -> Picks | None:
         """Row numbers that were published under this name."""
         path = self.path(fingerprint)
+        if verify and _without_damaged((path,)):
+            return None
         try:
-            rows = MappedPicks(path)
+            rows = MappedPicks(path, fingerprint)
         except (FileError, KeyError):
             return None
         used_now(path)
@@ -170,12 +187,12 @@ class Cache:
         with ipc.write_aside(path, batch.schema.with_metadata(_metadata(note))) as writer:
             if len(numbers):
                 writer.write_batch(batch)
-        return MappedPicks(path)
+        return MappedPicks(path, fingerprint)
 
 
 def read_note(path: Path) -> dict[str, Any] | None:
     """What the writer of a cache file said of it; None where there is no note."""
-    metadata = ipc.open_mapped(path).schema.metadata or {}
+    metadata = ipc.schema_of(path).metadata or {}
     note = metadata.get(NOTE)
     return None if note is None else dict(json.loads(note))
 
@@ -193,23 +210,21 @@ def _metadata(note: Mapping[str, Any]) -> dict[bytes, bytes]:
     return {NOTE: json.dumps(note).encode()}
 
 
-def used_now(path: Path) -> None:
-    """Note the time of use, by which the least recently used are found.
-
-    As the time of modification, for many file systems do not keep that of access.
-    """
-    with contextlib.suppress(OSError):
-        os.utime(path)
-
-
-def _files(path: Path, note: Mapping[str, Any]) -> Files:
+def _files(path: Path, fingerprint: str, note: Mapping[str, Any]) -> Files:
+    files = Files((path,), entries=(fingerprint,), pins=(path,))
     if "parts" not in note:
-        return Files((path,), in_cache=True)
-    return Files(
-        tuple(path.with_name(name) for name in note["parts"]),
-        tuple((part, batch) for part, batch in note["order"]),
-        in_cache=True,
-    )
+        return files
+    parts = tuple(path.with_name(name) for name in note["parts"])
+    return replace(files, parts=parts, order=tuple((part, batch) for part, batch in note["order"]))
+
+
+def _without_damaged(files: Iterable[Path]) -> list[Path]:
+    """Remove the files in which a byte has changed, and tell of them; the others serve the next run."""
+    bad = [path for path in files if path.exists() and not intact(path)]
+    for path in bad:
+        warn(f"{path} is not as it was written; what it held is made again")
+        path.unlink(missing_ok=True)
+    return bad
 
 
 def _order(parts: list[Part]) -> list[tuple[int, int]]:
@@ -223,11 +238,16 @@ def _order(parts: list[Part]) -> list[tuple[int, int]]:
 
 
 def _rewrite(
-    parts: list[Part], schema: pa.Schema, path: Path, note: Mapping[str, Any], complete: Completion
+    parts: list[Part],
+    schema: pa.Schema,
+    path: Path,
+    note: Mapping[str, Any],
+    complete: Completion,
+    compression: str | None,
 ) -> None:
     """All batches of the parts, in order and of one schema, as one file."""
-    batches = [ipc.open_mapped(part.path).to_batches() for part in parts]
-    with ipc.write_aside(path, schema.with_metadata(_metadata(note))) as writer:
+    batches = [Unpacked([part.path]) for part in parts]
+    with ipc.write_aside(path, schema.with_metadata(_metadata(note)), compression=compression) as writer:
         for number, batch in _order(parts):
             span = parts[number].spans[batch]
             table = complete(pa.Table.from_batches([batches[number][batch]]), span, schema)
@@ -235,9 +255,9 @@ def _rewrite(
                 writer.write_batch(whole, metadata)
 
 
-def _widened(part: Part, schema: pa.Schema, complete: Completion) -> Part:
+def _widened(part: Part, schema: pa.Schema, complete: Completion, compression: str | None) -> Part:
     """The part with the columns and types that the whole entry has."""
     path = part.path.with_name(part.path.name.replace(".arrow", "-widened.arrow"))
-    _rewrite([part], schema, path, {}, complete)
+    _rewrite([part], schema, path, {}, complete, compression)
     part.path.unlink()
     return Part(path, schema, part.note, part.spans)

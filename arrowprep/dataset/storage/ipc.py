@@ -1,52 +1,63 @@
-"""Arrow IPC files: written aside and renamed when whole; opened by mapping."""
+"""Arrow IPC files: written aside, sealed with a checksum and renamed when whole; opened by mapping."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import xxhash
 
-from arrowprep.dataset.fingerprint.arrow import column_digest
-from arrowprep.errors import CacheError, MissingFile, UnreadableFile
+from arrowprep.dataset.storage import owner
+from arrowprep.dataset.storage.room import require, telling_folder
+from arrowprep.dataset.storage.seal import SealedFile
+from arrowprep.errors import MissingFile, UnreadableFile
 
 BATCH_BYTES = 16 << 20  # opening a file costs per batch
-_CHECKSUM = "checksum"
-_FILE_MAGIC = b"ARROW1\0\0"
+COMPRESSED_BYTES = 1 << 20  # of a batch that is compressed: reading one row reads all of it
+FILE_MAGIC = b"ARROW1\0\0"
 
 
 class Writer:
-    """Writes batches to an Arrow file that is still aside, each with a checksum of its values.
+    """Writes batches to an Arrow file that is still aside.
 
     Raises CacheError where the folder takes no more.
     """
 
-    def __init__(self, path: Path, sink: Any, writer: Any) -> None:
-        self._path, self._sink, self._writer = path, sink, writer
+    def __init__(self, path: Path, sink: SealedFile, schema: pa.Schema, compression: str | None) -> None:
+        self._folder, self._sink, self._compression = path.parent, sink, compression
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        self._writer = pa.ipc.new_file(pa.PythonFile(sink, "w"), schema, options=options)
+
+    @property
+    def written(self) -> int:
+        """Bytes of the file so far."""
+        return self._sink.tell()
 
     def write_batch(self, batch: pa.RecordBatch, custom_metadata: Mapping[str, str] | None = None) -> None:
-        metadata = {**(custom_metadata or {}), _CHECKSUM: checksum(batch)}
-        with telling_folder(self._path.parent):
-            self._writer.write_batch(batch, metadata)
+        if self._compression is None:
+            require(self._folder, batch.nbytes, "the next batch needs")
+        with telling_folder(self._folder, batch.nbytes):
+            self._writer.write_batch(batch, dict(custom_metadata or {}))
 
     def write_table(self, table: pa.Table, max_chunksize: int | None = None) -> None:
         for batch in table.to_batches(max_chunksize):
             self.write_batch(batch)
 
     def close(self) -> None:
-        with telling_folder(self._path.parent):
+        with telling_folder(self._folder):
+            self._sink.hold()
             self._writer.close()
-            self._sink.close()
+            self._sink.seal()
 
 
 @contextmanager
-def write_aside(path: Path, schema: pa.Schema, *, keep: bool = False) -> Iterator[Writer]:
+def write_aside(
+    path: Path, schema: pa.Schema, *, compression: str | None = None, keep: bool = False
+) -> Iterator[Writer]:
     """A writer of an Arrow IPC file that appears under its name when it is whole, or not at all.
 
     keep: leave what was written aside when it fails, for `leftovers` to find
@@ -57,9 +68,10 @@ def write_aside(path: Path, schema: pa.Schema, *, keep: bool = False) -> Iterato
     try:
         with telling_folder(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
-            sink = pa.OSFile(str(aside), "wb")
-        with sink:
-            writer = Writer(path, sink, pa.ipc.new_file(sink, schema))
+            sink = SealedFile(aside)
+        with contextlib.closing(sink):
+            with telling_folder(path.parent):
+                writer = Writer(path, sink, schema, compression)
             yield writer
             writer.close()
         with telling_folder(path.parent):
@@ -72,20 +84,7 @@ def write_aside(path: Path, schema: pa.Schema, *, keep: bool = False) -> Iterato
 
 def aside_of(path: Path) -> Path:
     """A name in the same folder that tells its owner and that no other writer uses."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-
-
-@contextmanager
-def telling_folder(folder: Path) -> Iterator[None]:
-    """Turn what the operating system says of a full or read-only folder into a CacheError."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CacheError(
-            f"cannot write in {folder}: {reason}; set ARROWPREP_CACHE or cache_dir= to a folder with room",
-            path=folder,
-        ) from error
+    return path.with_name(f".{path.name}.{owner.mark()}.tmp")
 
 
 def in_batches(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
@@ -101,10 +100,15 @@ def in_batches(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
 
 
 def _cut(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    pieces = max(1, round(table.nbytes / BATCH_BYTES))
-    rows = max(1, -(-table.num_rows // pieces))
+    rows = rows_a_batch(table, BATCH_BYTES)
     for start in range(0, table.num_rows, rows):
         yield from table.slice(start, rows).combine_chunks().to_batches()
+
+
+def rows_a_batch(table: pa.Table, size: int) -> int:
+    """Rows that take about `size` bytes."""
+    pieces = max(1, round(table.nbytes / size))
+    return max(1, -(-int(table.num_rows) // pieces))
 
 
 def open_mapped(path: Path) -> pa.Table:
@@ -124,37 +128,19 @@ def schema_of(path: Path) -> pa.Schema:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
+    """A reader of an Arrow IPC file or stream, mapped; raises as `open_mapped`."""
+    with telling_file(path), pa.memory_map(str(path)) as source:
+        open_as = pa.ipc.open_file if source.read(len(FILE_MAGIC)) == FILE_MAGIC else pa.ipc.open_stream
+        source.seek(0)
+        yield open_as(source)
+
+
+@contextmanager
+def telling_file(path: Path) -> Iterator[None]:
+    """Turn what pyarrow says of a file into MissingFile or UnreadableFile."""
     try:
-        with pa.memory_map(str(path)) as source:
-            opened = pa.ipc.open_file if source.read(8) == _FILE_MAGIC else pa.ipc.open_stream
-            source.seek(0)
-            yield opened(source)
+        yield
     except FileNotFoundError as error:
         raise MissingFile(f"{path} does not exist", path=path) from error
     except (pa.ArrowInvalid, OSError) as error:
         raise UnreadableFile(f"{path} is truncated or is no Arrow file: {error}", path=path) from error
-
-
-def checksum(batch: pa.RecordBatch) -> str:
-    """Of the values of a record batch; some GB/s."""
-    return xxhash.xxh3_64_hexdigest(b"".join(column_digest(column) for column in batch.columns))
-
-
-def damaged(path: Path) -> list[int]:
-    """The numbers of the record batches of an Arrow file whose values are not those that were written.
-
-    Reads all of the file. Raises as `open_mapped` where it cannot be opened.
-    """
-    found = []
-    with _opened(path) as reader:
-        for number in range(getattr(reader, "num_record_batches", 0)):
-            try:
-                batch, metadata = reader.get_batch_with_custom_metadata(number)
-                batch.validate(full=True)
-                written = dict(metadata or {}).get(_CHECKSUM.encode())
-                whole = written is None or written.decode() == checksum(batch)
-            except (pa.ArrowInvalid, OSError, UnicodeDecodeError):
-                whole = False
-            if not whole:
-                found.append(number)
-    return found

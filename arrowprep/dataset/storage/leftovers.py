@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import re
 import secrets
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from arrowprep.dataset.indices import Span
-from arrowprep.dataset.storage import ipc
+from arrowprep.dataset.storage import ipc, owner
+from arrowprep.dataset.storage.compressed import compression_of
 from arrowprep.dataset.storage.parts import NOTE, Part
-
-_MAGIC_BYTES = 8  # before the stream that an Arrow file is
-_OWNER = re.compile(r"\.(?P<pid>\d+)-[0-9a-f]+\.tmp$")
+from arrowprep.errors import FileError
 
 
-def leftovers(folder: Path, stem: str, num_rows: int, version: int) -> list[Part]:
+def leftovers(folder: Path, stem: str, num_rows: int, version: int, locked: bool) -> list[Part]:
     """Parts whose names begin with `stem`, as far as they are whole and do not overlap.
 
-    The caller holds the entry's lock, so no part has a living owner. What is not
-    taken is removed.
+    What is not taken is removed.
+
+    locked: whether the caller holds the entry's lock, so that no process of another machine writes it
     """
     taken: list[Part] = []
     covered: list[Span] = []
     for path in sorted([*folder.glob(f"{stem}-*.arrow"), *folder.glob(f".{stem}-*.tmp")]):
-        if _has_living_owner(path):
+        if path.suffix == ".tmp" and not _is_left(path, locked):
             continue
         part = _read(path, folder, stem)
         if part is None or part.note.get("version") != version or not _fits(part.spans, covered, num_rows):
@@ -51,41 +51,52 @@ def gaps(num_rows: int, spans: list[Span]) -> list[Span]:
 
 
 def _read(path: Path, folder: Path, stem: str) -> Part | None:
-    """The part of a file; one without an end is written again as far as it is whole."""
-    batches = _whole_batches(path)
-    if not batches:
+    """The part of a file; one without an end, or cut off since, is written again as far as it is whole."""
+    schema, found = _whole_batches(path)
+    if not found:
         return None
-    schema = batches[0][0].schema
     try:
         note: dict[str, Any] = json.loads((schema.metadata or {})[NOTE])
     except (KeyError, ValueError):
         return None
-    if path.suffix == ".tmp":
-        path = _written_again(path, batches, folder / f"{stem}-{secrets.token_hex(4)}-salvaged.arrow")
-    spans = tuple(_span(metadata) for _, metadata in batches)
+    if path.suffix == ".tmp" or not _has_end(path):
+        path = _written_again(path, len(found), folder / f"{stem}-{secrets.token_hex(4)}-salvaged.arrow")
+    spans = tuple(_span(metadata) for metadata in found)
     return Part(path, schema.remove_metadata(), note, spans)
 
 
-def _whole_batches(path: Path) -> list[tuple[pa.RecordBatch, dict[str, str]]]:
-    """Record batches from the start of a file, up to where it is broken off."""
-    found = []
-    with (
-        contextlib.suppress(pa.ArrowInvalid, OSError, StopIteration, KeyError),
-        pa.memory_map(str(path)) as file,
-    ):
-        file.seek(_MAGIC_BYTES)
+def _whole_batches(path: Path) -> tuple[pa.Schema, list[dict[str, str]]]:
+    """The schema of a file, and what is said of its record batches, up to where it is broken off."""
+    schema, found = pa.schema([]), []
+    with contextlib.suppress(pa.ArrowInvalid, OSError, KeyError):
+        for batch, metadata in _batches(path):
+            schema = batch.schema
+            found.append(metadata)
+    while found and found[-1].get("whole") != "1":
+        found.pop()
+    return schema, found
+
+
+def _batches(path: Path) -> Iterator[tuple[pa.RecordBatch, dict[str, str]]]:
+    """The record batches of a file from its start, whether it has an end or not."""
+    with pa.memory_map(str(path)) as file:
+        file.seek(len(ipc.FILE_MAGIC))
         reader = pa.ipc.open_stream(file)
         while True:
-            batch, metadata = reader.read_next_batch_with_custom_metadata()
-            found.append((batch, {k.decode(): v.decode() for k, v in dict(metadata or {}).items()}))
-    while found and found[-1][1].get("whole") != "1":
-        found.pop()
-    return found
+            try:
+                batch, metadata = reader.read_next_batch_with_custom_metadata()
+            except StopIteration:
+                return
+            yield batch, {k.decode(): v.decode() for k, v in dict(metadata or {}).items()}
 
 
-def _written_again(old: Path, batches: list[tuple[pa.RecordBatch, dict[str, str]]], new: Path) -> Path:
-    with ipc.write_aside(new, batches[0][0].schema) as writer:
-        for batch, metadata in batches:
+def _written_again(old: Path, count: int, new: Path) -> Path:
+    """The first `count` record batches as a file with an end."""
+    batches = _batches(old)
+    batch, metadata = next(batches)
+    with ipc.write_aside(new, batch.schema, compression=compression_of(old)) as writer:
+        writer.write_batch(batch, metadata)
+        for batch, metadata in islice(batches, count - 1):
             writer.write_batch(batch, metadata)
     old.unlink()
     return new
@@ -104,17 +115,15 @@ def _fits(spans: tuple[Span, ...], covered: list[Span], num_rows: int) -> bool:
     )
 
 
-def _has_living_owner(path: Path) -> bool:
-    match = _OWNER.search(path.name)
-    if match is None:
-        return False
-    pid = int(match["pid"])
-    if pid == os.getpid():
-        return False  # an earlier run of ours: this one has not begun to write
+def _has_end(path: Path) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        ipc.schema_of(path)
+    except FileError:
         return False
-    except PermissionError:
-        return True
     return True
+
+
+def _is_left(path: Path, locked: bool) -> bool:
+    """Whether nobody writes a file any more: an earlier run of ours has ended, for this one has not begun."""
+    gone = owner.is_gone(path.name)
+    return locked if gone is None else gone or owner.is_mine(path.name)

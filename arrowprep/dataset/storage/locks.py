@@ -18,23 +18,43 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from arrowprep.dataset.storage.ipc import telling_folder
+from arrowprep.dataset.storage.room import telling_folder
 
 _log = logging.getLogger("arrowprep")
 _POLL_S = 0.05
 
 
 @contextmanager
-def only_one(path: Path) -> Iterator[None]:
-    """Hold the lock named by this path, waiting for whoever has it; the file goes with the lock."""
+def only_one(path: Path) -> Iterator[bool]:
+    """Hold the lock named by this path, waiting for whoever has it; the file goes with the lock.
+
+    Gives whether it is really held: False on a file system without locks.
+    """
     file = _locked(path)
     try:
-        yield
+        yield file is not None
     finally:
         if file is not None:
             with contextlib.suppress(OSError):
                 path.unlink()
             os.close(file)
+
+
+def is_held(path: Path) -> bool:
+    """Whether somebody holds the lock named by this path."""
+    try:
+        file = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False
 
 
 def _locked(path: Path) -> int | None:

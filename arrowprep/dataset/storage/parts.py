@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.storage import ipc
+from arrowprep.dataset.storage.room import Outlook
 from arrowprep.dataset.widen import cast_table, wider_schema
 from arrowprep.errors import ArrowprepError
 
@@ -37,11 +38,30 @@ class Part:
     spans: tuple[Span, ...]
 
 
-class PartWriter:
-    """Appends tables to part files; a new file begins when the columns or types widen."""
+@dataclass(frozen=True)
+class PartPlan:
+    """What the writers of one result have in common.
 
-    def __init__(self, stem: Path) -> None:
-        self._stem = stem
+    stem: with what the names of its files begin
+    num_rows: input rows that all of them together write the results of
+    """
+
+    stem: Path
+    num_rows: int
+    compression: str | None = None
+
+
+class PartWriter:
+    """Appends tables to part files; a new file begins when the columns or types widen.
+
+    Raises DiskFull as soon as it seems that the results of all rows will not fit.
+    """
+
+    def __init__(self, plan: PartPlan, rank: int) -> None:
+        self._plan = plan
+        self._stem = plan.stem.with_name(f"{plan.stem.name}-{rank}")
+        self._outlook: Outlook | None = Outlook(plan.stem, plan.num_rows)
+        self._done_rows = self._done_bytes = 0
         self._parts: list[Part] = []
         self._pending: list[pa.Table] = []
         self._pending_bytes = 0
@@ -52,7 +72,7 @@ class PartWriter:
         self._flushed = time.monotonic()
         self._open: ExitStack | None = None
         self._writer: Any = None
-        self._path = stem
+        self._path = self._stem
         self._spans: list[Span] = []
 
     def append(self, table: pa.Table, span: Span, note: dict[str, Any]) -> None:
@@ -84,10 +104,10 @@ class PartWriter:
 
     def abandon(self) -> None:
         """Leave what is whole where the next run finds it."""
-        with contextlib.suppress(
-            ArrowprepError
-        ):  # on a full disk the file has no end, and is found all the same
-            self.close()
+        self._outlook = None
+        for write in (self._flush, self._close_file):
+            with contextlib.suppress(ArrowprepError):  # on a full disk the file has no end, and is found so
+                write()
 
     def _flush(self) -> None:
         if self._pending_span is None:
@@ -98,10 +118,21 @@ class PartWriter:
         whole = pa.concat_tables([cast_table(t, self._schema) for t in tables]).combine_chunks()
         if self._writer is None:
             self._open_file()
-        for batch, rows, metadata in described(whole.to_batches(), span):
+        before = self._writer.written
+        for batch, rows, metadata in described(self._cut(whole), span):
             self._writer.write_batch(batch, metadata)
             self._spans.append(rows)
         self._flushed = time.monotonic()
+        self._done_rows += len(span)
+        self._done_bytes += self._writer.written - before
+        if self._outlook is not None:
+            self._outlook.check(self._done_rows, self._done_bytes)
+
+    def _cut(self, table: pa.Table) -> list[pa.RecordBatch]:
+        """As one batch, or where it is compressed as small ones, for reading a row decompresses its batch."""
+        if self._plan.compression is None:
+            return list(table.to_batches())
+        return list(table.to_batches(ipc.rows_a_batch(table, ipc.COMPRESSED_BYTES)))
 
     def _open_file(self) -> None:
         assert self._schema is not None
@@ -109,7 +140,8 @@ class PartWriter:
         self._open = ExitStack()
         self._written_note = self._note
         schema = self._schema.with_metadata({NOTE: json.dumps(self._note).encode()})
-        self._writer = self._open.enter_context(ipc.write_aside(self._path, schema, keep=True))
+        aside = ipc.write_aside(self._path, schema, compression=self._plan.compression, keep=True)
+        self._writer = self._open.enter_context(aside)
         self._spans = []
 
     def _close_file(self) -> None:

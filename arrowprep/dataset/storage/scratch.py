@@ -1,4 +1,4 @@
-"""A folder that lasts as long as this process: for results that nobody asked to keep."""
+"""Where results go: the cache folder, or one that ends with this process, for what nobody asked to keep."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
+from arrowprep import config
+from arrowprep.dataset.storage import owner
+
+_PREFIX = "arrowprep-"
+
+
+def cache_root(cache_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of results and converted files; without caching, one that does not last."""
+    settings = config.settings()
+    return Path(cache_dir or settings.cache_dir).expanduser() if settings.caching else scratch_folder()
+
 
 def scratch_folder() -> Path:
     """This process's scratch folder, under TMPDIR; removed when the process ends."""
@@ -17,7 +28,12 @@ def scratch_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def _folder_of(pid: int) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="arrowprep-"))
+    above = Path(tempfile.gettempdir())
+    for left in above.glob(f"{_PREFIX}*"):
+        if owner.is_gone(left.name):  # it was killed
+            shutil.rmtree(left, ignore_errors=True)
+    folder = above / f"{_PREFIX}{owner.mark()}"
+    folder.mkdir(mode=0o700)
     atexit.register(_remove, folder, pid)
     return folder
 

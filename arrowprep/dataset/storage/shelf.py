@@ -2,114 +2,90 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from arrowprep.dataset.storage import ipc
-from arrowprep.dataset.storage.cache import read_note
+from arrowprep import config
+from arrowprep.dataset.storage import owner
+from arrowprep.dataset.storage.cache import RESULTS, read_note
+from arrowprep.dataset.storage.converted import Converted, supersede
+from arrowprep.dataset.storage.locks import is_held
 from arrowprep.dataset.storage.pins import unused
+from arrowprep.dataset.storage.shelved import Shelved
+from arrowprep.dataset.storage.sources import Sources
 from arrowprep.errors import FileError
 
-_ENTRY = re.compile(r"cache-(?P<fingerprint>[A-Za-z0-9_.]+)\.arrow")
-_PART = re.compile(r"\.?cache-(?P<fingerprint>[A-Za-z0-9_.]+)-[0-9a-f]{8}[-.].*")
+FILES = "files"
 ORPHAN_S = 24 * 3600.0  # what a stopped run left is kept so long, for it may be run again
+_ENTRY = re.compile(r"cache-(?P<fingerprint>[A-Za-z0-9_.]+)\.arrow")
+_LEFT = re.compile(r"\.?cache-(?P<fingerprint>[A-Za-z0-9_.]+?)(?:-[0-9a-f]{8}[-.].*|\.arrow\..*\.tmp|\.lock)")
 
 
-@dataclass(frozen=True)
-class Shelved:
-    """One entry: its files, and what it says of itself.
-
-    size: bytes of all files; used, made: seconds since the epoch
-    """
-
-    fingerprint: str
-    files: tuple[Path, ...]
-    note: Mapping[str, Any]
-    size: int
-    used: float
-    made: float
-
-    @property
-    def operation(self) -> str:
-        return str(self.note.get("operation", "unknown"))
-
-    @property
-    def function(self) -> str | None:
-        return self.note.get("function")
-
-    @property
-    def parent(self) -> str | None:
-        """The entry or data that it was made from."""
-        return self.note.get("parent")
-
-    @property
-    def needs_parent(self) -> bool:
-        """Whether it holds only a part of the columns, or only row numbers."""
-        return "kept" not in self.note or bool(self.note["kept"])
-
-    def damaged(self) -> dict[Path, list[int]]:
-        """Record batches, by file, that are not what was written; a file that is gone counts as batch -1."""
-        found = {}
-        for path in self.files:
-            try:
-                bad = ipc.damaged(path)
-            except FileError:
-                bad = [-1]
-            if bad:
-                found[path] = bad
-        return found
+def entries(root: Path) -> list[Shelved]:
+    """All entries of a cache folder, results and converted files, the last used first."""
+    found = [*results(root / RESULTS), *Converted(root / FILES).entries()]
+    return sorted(found, key=lambda entry: -entry.used)
 
 
-def entries(folder: Path) -> list[Shelved]:
-    """All entries of a folder, the last used first."""
-    found = [_shelved(path) for path in folder.glob("cache-*.arrow") if _ENTRY.fullmatch(path.name)]
-    return sorted((entry for entry in found if entry is not None), key=lambda entry: -entry.used)
+def results(folder: Path) -> list[Shelved]:
+    """The entries of a folder of results, in no order."""
+    paths = [path for path in folder.glob("cache-*.arrow") if _ENTRY.fullmatch(path.name)]
+    return [entry for path in paths if (entry := _result(path)) is not None]
 
 
-def orphans(folder: Path, older_than_s: float = ORPHAN_S) -> list[Path]:
-    """Files of runs that were stopped and not gone on with since."""
-    held = {file for entry in entries(folder) for file in entry.files}
-    before = time.time() - older_than_s
+def orphans(root: Path, older_than_s: float = ORPHAN_S) -> list[Path]:
+    """Files of runs that were stopped and not gone on with since; never those of a run that goes on."""
+    folder, before = root / RESULTS, time.time() - older_than_s
+    held = {file for entry in results(folder) for file in entry.files}
     found = []
     for path in [*folder.glob("cache-*"), *folder.glob(".cache-*")]:
-        is_left = path not in held and (_PART.fullmatch(path.name) or path.suffix in (".tmp", ".lock"))
-        if is_left and path.stat().st_mtime < before:
+        left = _LEFT.fullmatch(path.name)
+        if left is None or path in held or owner.is_gone(path.name) is False:
+            continue
+        if _made(path) < before and not is_held(folder / f".cache-{left['fingerprint']}.lock"):
             found.append(path)
     return found
 
 
-def remove(entry: Shelved) -> bool:
-    """Remove an entry, its own file first; False where somebody uses it."""
-    return _remove_unused(entry.files)
+def sweep(root: Path, older_than_s: float = ORPHAN_S) -> list[Path]:
+    """Remove orphans; what was removed."""
+    removed = Converted(root / FILES).sweep()
+    for path in orphans(root, older_than_s):
+        with unused([path]) as free:
+            if free:
+                path.unlink(missing_ok=True)
+                removed.append(path)
+    return removed
 
 
-def sweep(folder: Path, older_than_s: float = ORPHAN_S) -> list[Path]:
-    """Remove orphans that nobody holds; what was removed."""
-    return [path for path in orphans(folder, older_than_s) if _remove_unused([path])]
-
-
-def prune(folder: Path, max_bytes: int) -> list[Shelved]:
-    """Remove entries, the least recently used first and children before parents, until they fit.
+def prune(root: Path, max_bytes: int) -> list[Shelved]:
+    """Remove copies of what files no longer hold, and then entries, the least recently used first and
+    children before parents, until they fit.
 
     An entry that is in use stays, and so do those it needs.
     """
-    left = entries(folder)
+    removed = supersede(Converted(root / FILES), Sources(root / FILES).contents())
+    left = entries(root)
     size = sum(entry.size for entry in left)
-    removed = []
     for entry in _children_first(left):
         if size <= max_bytes:
             break
-        needed = {e.parent for e in left if e.needs_parent}
-        if entry.fingerprint not in needed and remove(entry):
+        needed = {parent for e in left if e.needs_parent for parent in e.parents}
+        if entry.fingerprint not in needed and entry.remove():
             left.remove(entry)
             removed.append(entry)
             size -= entry.size
     return removed
+
+
+def keep_budget(root: Path) -> None:
+    """Prune to what the settings allow; never what is in use, as a new entry is."""
+    limit = config.settings().cache_max_bytes
+    if limit is not None:
+        prune(root, limit)
 
 
 def _children_first(shelf: list[Shelved]) -> list[Shelved]:
@@ -117,27 +93,34 @@ def _children_first(shelf: list[Shelved]) -> list[Shelved]:
     by_name = {entry.fingerprint: entry for entry in shelf}
     used = {entry.fingerprint: (entry.used, 0) for entry in shelf}
     for entry in shelf:
-        child, depth = entry, 0
-        while child.needs_parent and child.parent in by_name and depth < len(shelf):
-            child, depth = by_name[child.parent], depth + 1
+        above = [(entry, 0)]
+        while above:
+            child, depth = above.pop()
             used[child.fingerprint] = max(used[child.fingerprint], (entry.used, depth))
+            if child.needs_parent and depth < len(shelf):
+                above += [(by_name[name], depth + 1) for name in child.parents if name in by_name]
     return sorted(shelf, key=lambda entry: used[entry.fingerprint])
 
 
-def _shelved(path: Path) -> Shelved | None:
-    match = _ENTRY.fullmatch(path.name)
-    assert match is not None
+def _result(path: Path) -> Shelved | None:
+    found = _ENTRY.fullmatch(path.name)
+    assert found is not None
     try:
-        note = read_note(path) or {}
-        files = (path, *(path.with_name(name) for name in note.get("parts", ())))
+        note: Mapping[str, Any] = read_note(path) or {}
+    except FileError:
+        note = {"operation": "broken", "kept": []}
+    files = (path, *(path.with_name(name) for name in note.get("parts", ())))
+    try:
         stats = [file.stat() for file in files if file.exists()]
-    except (FileError, OSError):
-        return Shelved(match["fingerprint"], (path,), {"operation": "broken"}, 0, 0.0, 0.0)
+    except OSError:
+        return None
     if not stats:
         return None
     return Shelved(
-        fingerprint=match["fingerprint"],
+        fingerprint=found["fingerprint"],
         files=files,
+        pins=(path,),
+        sealed=files,
         note=note,
         size=sum(stat.st_size for stat in stats),
         used=stats[0].st_mtime,
@@ -145,24 +128,8 @@ def _shelved(path: Path) -> Shelved | None:
     )
 
 
-def _remove_unused(files: Iterable[Path]) -> bool:
-    for number, path in enumerate(files):
-        with unused(path) as free:
-            if not free and path.exists():
-                if number == 0:
-                    return False
-                continue
-            path.unlink(missing_ok=True)
-    return True
-
-
-def folder_size(folder: Path) -> int:
-    """Bytes of all files below a folder."""
-    total = 0
-    for root, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.stat(os.path.join(root, name)).st_size
-            except FileNotFoundError:
-                continue
-    return total
+def _made(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()

@@ -43,6 +43,10 @@ class Stacked:
     def files(self) -> tuple[Path, ...]:
         return tuple(dict.fromkeys(f for view in self.views for f in view.files))
 
+    @property
+    def entries(self) -> tuple[str, ...]:
+        return tuple(name for view in self.views for name in view.entries)
+
     def portable(self) -> Stacked:
         return Stacked(tuple(view.portable() for view in self.views))
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from arrowprep.dataset.storage.cache import Cache
-from arrowprep.dataset.storage.shelf import Shelved, entries
+from arrowprep.dataset.storage.shelf import results
+from arrowprep.dataset.storage.shelved import Shelved
 from arrowprep.dataset.verbs.batches import MapSpec, label_of
 from arrowprep.dataset.verbs.naming import name_parts, result_name
 from arrowprep.dataset.view import View
@@ -69,7 +70,7 @@ def explain(view: View, spec: MapSpec, operation: str, cache: Cache, name: str |
     found = cache.find(name) or cache.find_rows(name)
     if found is not None:
         return Explanation(True, name, nearest=cache.path(name))
-    shelf = entries(cache.folder)
+    shelf = results(cache.folder)
     near = _nearest(parts, label_of(spec.function), shelf)
     if near is None:
         return Explanation(False, name, reason=f"no {operation} like this is in {cache.folder}")

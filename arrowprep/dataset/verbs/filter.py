@@ -46,7 +46,7 @@ class Keep:
 def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
     """The rows for which the function is true; computed only where no entry of this name is."""
     cache = options.cache
-    rows = cache.find_rows(name) if options.reuse else None
+    rows = cache.find_rows(name, verify=options.verify) if options.reuse else None
     if rows is None:
         with cache.only_one(name):
             rows = cache.find_rows(name) if options.reuse else None

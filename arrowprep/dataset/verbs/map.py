@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep import config, progress
+from arrowprep import progress
 from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Span, simplest
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.storage.cache import Cache, Entry, copy_at
 from arrowprep.dataset.storage.leftovers import gaps
-from arrowprep.dataset.storage.parts import Part, PartWriter
+from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
 from arrowprep.dataset.storage.scratch import scratch_folder
-from arrowprep.dataset.storage.shelf import prune
+from arrowprep.dataset.storage.shelf import keep_budget
 from arrowprep.dataset.verbs.batches import (
     ERRORS,
     BatchFunction,
@@ -34,7 +34,7 @@ from arrowprep.dataset.verbs.batches import (
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
 from arrowprep.dataset.view import LazyTable, View
 from arrowprep.dataset.widen import cast_table, empty_table
-from arrowprep.errors import BadResult, CannotTravel, TypeConflict, Unnameable, WorkerDied, warn
+from arrowprep.errors import BadResult, CannotTravel, DiskFull, TypeConflict, Unnameable, WorkerDied, warn
 
 TASKS_A_WORKER = 8
 _COPIED_ROWS = 10_000
@@ -46,6 +46,8 @@ class RunOptions:
     """How a map runs; nothing here changes a row, and nothing is part of a name.
 
     operation: whose result it is, "map" or "filter"
+    compression: of the files it writes; those there are may have others
+    verify: read what is found, and make anew what is not as it was written
     """
 
     cache: Cache
@@ -55,6 +57,8 @@ class RunOptions:
     keep_in_memory: bool = False
     desc: str = "Map"
     show_progress: bool | None = None
+    compression: str | None = None
+    verify: bool = False
 
 
 def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
@@ -66,11 +70,11 @@ def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
         view = view.select(Span(0, whole), view.fingerprint)
     if view.num_rows == 0:
         return _of_nothing(view, spec, name)
-    entry = options.cache.find(name) if options.reuse else None
+    entry = options.cache.find(name, verify=options.verify) if options.reuse else None
     if entry is None:
-        with options.cache.only_one(name):
+        with options.cache.only_one(name) as locked:
             entry = options.cache.find(name) if options.reuse else None
-            entry = entry or _compute(view, spec, name, options)
+            entry = entry or _compute(view, spec, name, options, locked)
     if entry is None:  # the function returned nothing, it was called for what it does
         return view
     backing: Backing = _own(entry.backing) if options.keep_in_memory else entry.backing
@@ -128,11 +132,11 @@ class _MapWorker:
     """Applies the function to the batches of its tasks and appends what is new."""
 
     def __init__(
-        self, view: View, spec: MapSpec, name: str, stem: Path, about: Mapping[str, Any], rank: int | None
+        self, view: View, spec: MapSpec, name: str, plan: PartPlan, about: Mapping[str, Any], rank: int | None
     ) -> None:
         self._view, self._spec, self._about, self._rank = view, spec, about, rank
         self._apply = BatchFunction(spec, view.features, name)
-        self._writer = PartWriter(stem.with_name(f"{stem.name}-{rank or 0}"))
+        self._writer = PartWriter(plan, rank or 0)
         self._layouts: dict[_Layout | None, Span] = {}  # and the first rows that came in each
         self._new: dict[str, None] = {}  # columns that some batch made or changed, in order
 
@@ -190,20 +194,25 @@ class _MapWorker:
         self._writer.abandon()
 
 
-def _compute(view: View, spec: MapSpec, name: str, options: RunOptions, retry: bool = True) -> Entry | None:
+def _compute(
+    view: View, spec: MapSpec, name: str, options: RunOptions, locked: bool, retry: bool = True
+) -> Entry | None:
     """Run what no earlier run has left whole, and publish all of it; None where nothing was returned.
 
+    locked: whether nobody else computes it
     retry: after the death of a worker go on once from what is whole
     """
     said = about(view, spec, options.operation)
-    parts = options.cache.leftovers(name, view.num_rows, VERSION if options.reuse else -1)
+    parts = options.cache.leftovers(name, view.num_rows, VERSION if options.reuse else -1, locked)
     layouts: set[_Layout | None] = {_Layout.of(part.note) for part in parts}
     missing = gaps(view.num_rows, [span for part in parts for span in part.spans])
+    rows = sum(map(len, missing))
     tasks = _plan(missing, spec.rows_a_call(view.num_rows), options.num_proc or 1)
     executor = choose_executor(options.num_proc, tasks)
     with progress.bar(view.num_rows, options.desc, show=options.show_progress) as bar:
-        bar.advance(view.num_rows - sum(map(len, missing)))
-        make_worker = partial(_MapWorker, view, spec, name, options.cache.stem(name), said)
+        bar.advance(view.num_rows - rows)
+        plan = PartPlan(options.cache.stem(name), rows, options.compression)
+        make_worker = partial(_MapWorker, view, spec, name, plan, said)
         try:
             outcome = _run(executor, make_worker, tasks, bar.advance)
         except WorkerDied as death:
@@ -211,7 +220,10 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions, retry: b
             if not retry:
                 raise told from death
             warn(f"{told}; what is not done yet is tried once more")
-            return _compute(view, spec, name, replace(options, reuse=True), retry=False)
+            return _compute(view, spec, name, replace(options, reuse=True), locked, retry=False)
+        except DiskFull as full:
+            kept = "what was whole is kept, and the same call goes on from there"
+            raise DiskFull(f"{label_of(spec.function)} was stopped: {full}; {kept}", **full.facts) from full
     layout = _agreed(layouts.union(*outcome.results), label_of(spec.function))
     if layout is None:
         return None
@@ -221,10 +233,11 @@ def _compute(view: View, spec: MapSpec, name: str, options: RunOptions, retry: b
     if not parts:
         return Entry(Memory(pa.table({})), note)
     one_file = isinstance(executor, Inline)
-    entry = options.cache.publish(name, parts, note, partial(_completed, view), one_file=one_file)
-    limit = config.settings().cache_max_bytes
-    if limit is not None:
-        prune(options.cache.folder, limit)  # never what is in use, as the new entry is
+    complete = partial(_completed, view)
+    entry = options.cache.publish(
+        name, parts, note, complete, one_file=one_file, compression=options.compression
+    )
+    keep_budget(options.cache.root)
     return entry
 
 
@@ -258,6 +271,7 @@ def _told_death(death: WorkerDied, tasks: Sequence[_Task], label: str) -> Worker
 def about(view: View, spec: MapSpec, operation: str) -> dict[str, Any]:
     """What an entry tells whoever lists the cache, or asks why another one was missed."""
     said: dict[str, Any] = {"operation": operation, "function": label_of(spec.function), "made": time.time()}
+    said["parents"] = view.entries
     with contextlib.suppress(Unnameable):
         said["key"] = name_parts(view, spec, operation)
     return said

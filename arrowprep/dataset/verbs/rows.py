@@ -68,15 +68,15 @@ def _order(table: pa.Table, columns: list[str], descending: list[bool], nulls_fi
     return pc.sort_indices(table, sort_keys=keys).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
 
-def stored(rows: Rows, name: str, cache: Cache, note: Mapping[str, str]) -> Rows:
+def stored(rows: Rows, name: str, cache: Cache, note: Mapping[str, Any]) -> Rows:
     """The same rows; many row numbers are mapped from a file instead of held."""
     if isinstance(rows, Picks) and len(rows) > LARGE_ROWS:
         return cache.publish_rows(name, np.ascontiguousarray(rows.numbers), note)
     return rows
 
 
-def _note(view: View, operation: str) -> dict[str, str]:
-    return {"operation": operation, "parent": view.fingerprint}
+def _note(view: View, operation: str) -> dict[str, Any]:
+    return {"operation": operation, "parent": view.fingerprint, "parents": view.entries}
 
 
 def generator_of(seed: Any, generator: np.random.Generator | None) -> np.random.Generator:

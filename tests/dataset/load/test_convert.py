@@ -6,7 +6,6 @@ import bz2
 import gzip
 import lzma
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -18,8 +17,9 @@ import pytest
 
 from arrowprep.dataset.load import json as json_reader
 from arrowprep.dataset.load.convert import convert
-from arrowprep.dataset.load.file_cache import FileCache
 from arrowprep.dataset.load.readers import READERS
+from arrowprep.dataset.storage.converted import Converted
+from arrowprep.dataset.storage.sources import Sources
 from arrowprep.errors import (
     BadArgument,
     CacheError,
@@ -63,9 +63,9 @@ def test_a_second_load_reads_nothing_and_gives_the_same(path: Path, tmp_path: Pa
 
 
 def test_a_known_stat_spares_even_the_hashing(path: Path, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("arrowprep.dataset.load.file_cache._SETTLED_NS", -1)
+    monkeypatch.setattr("arrowprep.dataset.storage.sources._SETTLED_NS", -1)
     first = load(path, tmp_path / "cache")
-    monkeypatch.setattr("arrowprep.dataset.load.file_cache._digest", None)
+    monkeypatch.setattr("arrowprep.dataset.storage.sources._digest", None)
     assert load(path, tmp_path / "cache") == first
 
 
@@ -81,7 +81,7 @@ def test_a_touched_moved_or_copied_file_is_found_by_content(path: Path, tmp_path
 
 
 def test_an_edit_is_seen_with_the_same_size_and_mtime(path: Path, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("arrowprep.dataset.load.file_cache._SETTLED_NS", -1)
+    monkeypatch.setattr("arrowprep.dataset.storage.sources._SETTLED_NS", -1)
     first = load(path, tmp_path / "cache")
     before = path.stat()
     threading.Event().wait(0.02)  # a tick of the file system's clock
@@ -93,10 +93,11 @@ def test_an_edit_is_seen_with_the_same_size_and_mtime(path: Path, tmp_path: Path
     assert second.fingerprint != first.fingerprint
 
 
-def test_a_fresh_file_is_not_yet_known_by_its_stat(path: Path, tmp_path: Path) -> None:
+def test_a_fresh_file_is_not_yet_known_by_its_stat(path: Path, tmp_path: Path, monkeypatch) -> None:
     """Within one tick of the clock an edit could leave the same stat."""
     load(path, tmp_path / "cache")
-    assert not (tmp_path / "cache" / "stats").exists()
+    monkeypatch.setattr("arrowprep.dataset.storage.sources._digest", lambda path: "read again")
+    assert Sources(tmp_path / "cache").content(path) == "read again"
 
 
 def test_the_fingerprint_names_content_order_and_options_but_no_speed(path: Path, tmp_path: Path) -> None:
@@ -205,15 +206,15 @@ def test_what_a_killed_conversion_left_is_swept_by_the_next(path: Path, tmp_path
     convert_and_die = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from arrowprep.dataset.load.file_cache import FileCache\n"
-        "with FileCache(Path(sys.argv[1])).workplace() as place:\n"
+        "from arrowprep.dataset.storage.converted import Converted\n"
+        "with Converted(Path(sys.argv[1])).workplace() as place:\n"
         "    (place / 'part.arrow').write_text('half')\n"
         "    os._exit(0)\n"
     )
     subprocess.run([sys.executable, "-c", convert_and_die, str(folder)], check=True)
     [left] = (folder / "converted").iterdir()
-    foreign = left.with_name(left.name.replace(platform.node(), "another-machine", 1))
-    with FileCache(folder).workplace() as living:
+    foreign = left.with_name(".00000000" + left.name[9:])
+    with Converted(folder).workplace() as living:
         assert not left.exists()
         shutil.copytree(living, foreign)
         load(path, folder)

@@ -94,7 +94,7 @@ def test_columns_of_a_mapped_file_are_chosen_without_copying(tmp_path: Path) -> 
 def test_a_large_arrow_file_is_named_by_its_stat_without_reading_it(tmp_path: Path, monkeypatch) -> None:
     path = write_arrow(tmp_path / "a.arrow", TABLE.drop_columns(["kind"]))
     monkeypatch.setattr("arrowprep.dataset.load.convert._HASH_BYTES", 10)
-    monkeypatch.setattr("arrowprep.dataset.load.file_cache._digest", None)
+    monkeypatch.setattr("arrowprep.dataset.storage.sources._digest", None)
     first = load(path, tmp_path / "cache").fingerprint
     assert load(path, tmp_path / "cache").fingerprint == first
     os.utime(path, ns=(1, 1))

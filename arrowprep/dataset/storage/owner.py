@@ -1,0 +1,43 @@
+"""Names of temporary files that tell which process of which machine they belong to."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import secrets
+from functools import lru_cache
+
+import xxhash
+
+_MARK = re.compile(r"(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(?:\.tmp)?$")
+
+
+def mark() -> str:
+    """The end of a name that is this process's alone."""
+    return f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def is_gone(name: str) -> bool | None:
+    """Whether the process that made a name is no more; None for one of another machine, or without a mark."""
+    found = _MARK.search(name)
+    if found is None or found["host"] != _host():
+        return None
+    try:
+        os.kill(int(found["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass  # somebody else's
+    return False
+
+
+def is_mine(name: str) -> bool:
+    """Whether this process made the name."""
+    found = _MARK.search(name)
+    return found is not None and (found["host"], int(found["pid"])) == (_host(), os.getpid())
+
+
+@lru_cache(maxsize=1)
+def _host() -> str:
+    return xxhash.xxh32_hexdigest(platform.node().encode())
