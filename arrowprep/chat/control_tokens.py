@@ -16,7 +16,7 @@ from jinja2 import nodes
 
 from arrowprep.chat.sandbox import SANDBOX
 
-__all__ = ["CLOSE", "OPEN", "control_pattern", "marked", "unmarked"]
+__all__ = ["CLOSE", "OPEN", "control_pattern", "marked", "unmarked", "without_marks"]
 
 # Unicode keeps these two for use inside a program: no text that is exchanged holds them
 OPEN, CLOSE = "\ufdd0", "\ufdd1"
@@ -53,6 +53,11 @@ def marked(data: Any, pattern: re.Pattern[str]) -> Any:
     if isinstance(data, (list, tuple)):
         return [marked(value, pattern) for value in data]
     return data
+
+
+def without_marks(text: str) -> str:
+    """The text without its marks."""
+    return text.translate(_MARKS)
 
 
 def unmarked(text: str, spans: Spans) -> list[tuple[int, int]]:

@@ -9,17 +9,52 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from arrowprep.chat.messages import REASONING_FIELDS
 
-__all__ = ["Chat", "Render", "Traces", "traces_of", "traces_of_marked"]
+__all__ = ["Chat", "Markers", "Render", "Traces", "traces_of", "traces_of_marked"]
 
 Chat = list[dict[str, Any]]
 # chat, with the generation prompt -> text; None where it is refused
 Render = Callable[[Chat, bool], "str | None"]
+Field = tuple[int, str]  # of a message, by its number
+Owner = TypeVar("Owner")
 
-_FIRST_MARKER = 0xF0000
+_FIRST_MARKER = 0xF0000  # of the private-use characters beyond those that fonts use
+
+
+class Markers(Generic[Owner]):
+    """Characters that a text does not hold, put beside the texts that it is made of, and found again.
+
+    both: before and after each; else after it alone, which fewer templates mind
+    """
+
+    def __init__(self, text: str, *, both: bool = True) -> None:
+        self._free = (char for char in map(chr, range(_FIRST_MARKER, 0x10FFFE)) if char not in text)
+        self._both = both
+        self.owners: dict[str, Owner] = {}
+
+    def beside(self, text: str, owner: Owner) -> str:
+        """The text with markers, inside the white space at its edges, which templates trim."""
+        core = text.strip()
+        lead = text[: len(text) - len(text.lstrip())] if core else ""
+        tail = text[len(lead) + len(core) :] if core else text
+        start, stop = next(self._free) if self._both else "", next(self._free)
+        self.owners.update({marker: owner for marker in (start, stop) if marker})
+        return f"{lead}{start}{core}{stop}{tail}"
+
+    def read(self, marked: str) -> tuple[str, list[tuple[Owner, int]]]:
+        """The text without markers, and (owner, place in it) of each marker where it first occurs."""
+        if not self.owners:
+            return marked, []
+        parts = re.split(f"([{''.join(self.owners)}])", marked)
+        places: dict[str, int] = {}
+        place = 0
+        for piece, marker in zip(parts[::2], parts[1::2], strict=False):
+            place += len(piece)
+            places.setdefault(marker, place)
+        return "".join(parts[::2]), [(self.owners[marker], place) for marker, place in places.items()]
 
 
 @dataclass(frozen=True)
@@ -32,7 +67,7 @@ class Traces:
 
     first: list[int | None]
     last: list[int | None]
-    fields: dict[tuple[int, str], tuple[int, int]]
+    fields: dict[Field, tuple[int, int]]
 
     def before(self, number: int) -> int:
         return max((place for place in self.last[:number] if place is not None), default=0)
@@ -63,17 +98,18 @@ def traces_of_marked(
     chat: Chat, render: Render, text: str, messages: set[int], empty_too: bool
 ) -> Traces | None:
     """None where the marks change the rendering."""
-    marker = _Marker(text, empty_too)
-    marked_chat = [marker.message(m, i) if i in messages else m for i, m in enumerate(chat)]
-    marked = render(marked_chat, False)
+    markers: Markers[Field] = Markers(text)
+    marked = render(
+        [_marked(m, i, markers, empty_too) if i in messages else m for i, m in enumerate(chat)], False
+    )
     if marked is None:
         return None
-    clean, places = marker.read(marked)
+    clean, places = markers.read(marked)
     if clean != text:
         return None
     first: list[int | None] = [None] * len(chat)
     last: list[int | None] = [None] * len(chat)
-    fields: dict[tuple[int, str], tuple[int, int]] = {}
+    fields: dict[Field, tuple[int, int]] = {}
     for owner, place in places:
         number, _ = owner
         if first[number] is None:
@@ -83,59 +119,33 @@ def traces_of_marked(
     return Traces(first, last, fields)
 
 
-class _Marker:
-    """Puts characters that the text does not hold around the texts of messages, and finds them again."""
+def _marked(message: dict[str, Any], number: int, markers: Markers[Field], empty_too: bool) -> dict[str, Any]:
+    """The message with markers beside its reasoning, its content, and the name of each tool that it calls."""
 
-    def __init__(self, text: str, empty_too: bool) -> None:
-        self.empty_too = empty_too
-        self._free = (char for char in map(chr, range(_FIRST_MARKER, 0x10FFFE)) if char not in text)
-        self.owner: dict[str, tuple[int, str]] = {}  # marker -> number of the message, field
+    def beside(text: str, field: str) -> str:
+        return markers.beside(text, (number, field)) if empty_too or text.strip() else text
 
-    def _wrapped(self, text: str, number: int, field: str) -> str:
-        core = text.strip()
-        if not core and not self.empty_too:
-            return text
-        start, stop = next(self._free), next(self._free)
-        self.owner[start] = self.owner[stop] = number, field
-        # inside the white space at the edges, which templates trim
-        lead = text[: len(text) - len(text.lstrip())] if core else ""
-        return f"{lead}{start}{core}{stop}{text[len(lead) + len(core) :] if core else text}"
+    marked = dict(message)
+    reasoning, content = message.get("reasoning_content"), message.get("content")
+    if isinstance(reasoning, str):
+        thought = beside(reasoning, "reasoning_content")
+        marked.update((name, thought) for name in REASONING_FIELDS if message.get(name) == reasoning)
+    if isinstance(content, str):
+        marked["content"] = beside(content, "content")
+    elif isinstance(content, list):
+        marked["content"] = [_at(part, "text", lambda text: beside(text, "content")) for part in content]
+    if isinstance(message.get("tool_calls"), list):
+        marked["tool_calls"] = [
+            {**call, "function": _at(call["function"], "name", lambda name: beside(name, "tool_calls"))}
+            if isinstance(call, dict) and "function" in call
+            else _at(call, "name", lambda name: beside(name, "tool_calls"))
+            for call in message["tool_calls"]
+        ]
+    return marked
 
-    def message(self, message: dict[str, Any], number: int) -> dict[str, Any]:
-        marked = dict(message)
-        reasoning = message.get("reasoning_content")
-        if isinstance(reasoning, str):
-            wrapped = self._wrapped(reasoning, number, "reasoning_content")
-            marked.update((name, wrapped) for name in REASONING_FIELDS if message.get(name) == reasoning)
-        content = message.get("content")
-        if isinstance(content, str):
-            marked["content"] = self._wrapped(content, number, "content")
-        elif isinstance(content, list):
-            marked["content"] = [self._part(part, number) for part in content]
-        if isinstance(message.get("tool_calls"), list):
-            marked["tool_calls"] = [self._call(call, number) for call in message["tool_calls"]]
-        return marked
 
-    def _part(self, part: Any, number: int) -> Any:
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            return {**part, "text": self._wrapped(part["text"], number, "content")}
-        return part
-
-    def _call(self, call: Any, number: int) -> Any:
-        function = call.get("function", call) if isinstance(call, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            return call
-        named = {**function, "name": self._wrapped(function["name"], number, "tool_calls")}
-        return {**call, "function": named} if "function" in call else named
-
-    def read(self, marked: str) -> tuple[str, list[tuple[tuple[int, str], int]]]:
-        """The text without markers, and ((message, field), place in it) of each where it first occurs."""
-        if not self.owner:
-            return marked, []
-        parts = re.split(f"([{''.join(self.owner)}])", marked)
-        places: dict[str, int] = {}
-        place = 0
-        for piece, marker in zip(parts[::2], parts[1::2], strict=False):
-            place += len(piece)
-            places.setdefault(marker, place)
-        return "".join(parts[::2]), [(self.owner[marker], place) for marker, place in places.items()]
+def _at(value: Any, key: str, change: Callable[[str], str]) -> Any:
+    """The same with another text at this key, where it is a dict that has one."""
+    if isinstance(value, dict) and isinstance(value.get(key), str):
+        return {**value, key: change(value[key])}
+    return value

@@ -46,6 +46,8 @@ class SFTReport:
     dropped: why, with rows; refused: what was wrong with them
     shortened: kept rows that lost tokens; unstopped: kept rows that train no stop token
     trains_stop, trains_no_stop, stop_unknown: kept rows by whether what they train ends in a stop token
+    stops: which ones, and how many rows train each
+    double_bos, no_bos: rows that begin in two bos tokens; that lack the one which the tokenizer puts first
     problems: what of the conversations never reached the text, and control tokens in it
     lengths: (from, below, rows) by tokens of whole rows
     packing: packs, seq_length, efficiency, tokens_lost; None where rows are not packed
@@ -65,10 +67,12 @@ class SFTReport:
     refused: list[Finding]
     shortened: list[Finding]
     unstopped: list[Finding]
+    no_bos: list[Finding]
     double_bos: int
     trains_stop: int
     trains_no_stop: int
     stop_unknown: int
+    stops: dict[str, int]
     problems: list[Finding]
     lengths: list[tuple[int, int, int]]
     packing: dict[str, Any] | None
@@ -93,8 +97,9 @@ class SFTReport:
             yield "train on", self._train_on()
         known = self.trains_stop + self.trains_no_stop + self.stop_unknown
         stops = f"{self.trains_stop:,} of {known:,} rows train one"
-        yield "stop token", stops + (f", {self.stop_unknown:,} unknown" if self.stop_unknown else "")
-        yield "double bos", f"{self.double_bos:,} rows"
+        stops += f", {self.stop_unknown:,} unknown" if self.stop_unknown else ""
+        yield "stop token", stops + "".join(f"; {count:,} {stop!r}" for stop, count in self.stops.items())
+        yield "bos", f"{self.double_bos:,} rows have two, {sum(f.count for f in self.no_bos):,} lack it"
         if self.packing:
             yield (
                 "packing",
@@ -108,6 +113,8 @@ class SFTReport:
         chosen = self.options
         parts = [chosen["train_on"], f"spans by {chosen['spans']}"]
         parts += [f"without {name}" for name in ("reasoning", "tool_calls") if not chosen[f"train_{name}"]]
+        parts += [f"straddling tokens by {chosen['straddle']}"] if chosen["straddle"] != "overlap" else []
+        parts += ["control tokens as text"] if chosen["sanitize"] else []
         if chosen["convention"]:
             parts += [name for name, is_trained in chosen["convention"].items() if is_trained]
         return ", ".join(parts).replace("_", " ")
@@ -119,6 +126,7 @@ class SFTReport:
             "refused": self.refused,
             "shortened": self.shortened,
             "unstopped": self.unstopped,
+            "no bos": self.no_bos,
             "problems": self.problems,
         }
         return ((name, finding) for name, found in groups.items() for finding in found)
@@ -160,7 +168,8 @@ def report_sft(
 ) -> SFTReport:
     """What `prepare_sft` with the same arguments does to the rows; both share one result in the cache.
 
-    what: as of prepare_sft: max_length, train_on, truncation, packing, spans, stop_strings, columns
+    what: as of prepare_sft: max_length, train_on, truncation, packing, spans, stop_strings,
+        convention, straddle, sanitize, columns
     """
     options = RunOptions(num_proc, batch_size, load_from_cache_file)
     encoded = encode_sft(ds, tokenizer, SFTSpec.of(**what), template, options)
@@ -199,10 +208,12 @@ def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
         refused=_refused(facts),
         shortened=_shortened(facts),
         unstopped=_finding("no stop token is trained", trains_not),
+        no_bos=_finding("the bos token that the tokenizer puts first is missing", _rows_without_bos(facts)),
         double_bos=pc.sum(pc.equal(facts.problems, TWO_BOS)).as_py() or 0,
         trains_stop=len(trains),
         trains_no_stop=len(trains_not),
         stop_unknown=len(unknown),
+        stops=facts.trained_stops(),
         problems=problems,
         lengths=_histogram(whole),
         packing=_packing(plan),
@@ -229,6 +240,10 @@ def _shortened(facts: Facts) -> list[Finding]:
     whole, left = (np.bincount(owners, weights=counts) for counts in (facts.tokens, facts.lengths))
     found = rows[(left > 0) & (left < whole)]
     return _finding("tokens were cut off", found)
+
+
+def _rows_without_bos(facts: Facts) -> Any:
+    return np.unique(facts.rows[facts.no_bos & facts.kept])
 
 
 def _finding(what: str, rows: Any) -> list[Finding]:

@@ -32,15 +32,16 @@ class Rendered:
         order in which the blocks end; () where the template has none. Raises
         MaskUnavailable where the template does something to a block's text that
         hides its place.
-    turns: where each assistant's message stands, where that was inferred; else ()
+    turns: where each assistant's message stands, where spans were asked for; else (). Raises
+        MaskUnavailable where the spans are the template's own and the turns cannot be inferred beside them.
     """
 
-    __slots__ = ("_spans", "text", "turns")
+    __slots__ = ("_spans", "_turns", "text")
 
-    def __init__(self, text: str, spans: Any = (), turns: Sequence[Turn] = ()) -> None:
+    def __init__(self, text: str, spans: Any = (), turns: Any = ()) -> None:
         self.text = text
-        self.turns = tuple(turns)
-        self._spans = spans  # or, where finding them costs a second rendering, a function that does
+        # or, where finding them costs further renderings, functions that do
+        self._spans, self._turns = spans, turns
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -48,6 +49,17 @@ class Rendered:
             self._spans = self._spans()
         spans: tuple[tuple[int, int], ...] = self._spans
         return spans
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        self._turns = tuple(self._turns() if callable(self._turns) else self._turns)
+        turns: tuple[Turn, ...] = self._turns
+        return turns
+
+    @property
+    def turns_are_known(self) -> bool:
+        """Whether reading `turns` takes no work and they tell the spans apart."""
+        return bool(self._turns) and not callable(self._turns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rendered) and (self.text, self.spans) == (other.text, other.spans)
@@ -62,7 +74,7 @@ class Rendered:
         return f"Rendered(text={self.text!r}, spans={spans})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Rendered, (self.text, self.spans, self.turns)
+        return Rendered, (self.text, self.spans, self._turns if self.turns_are_known else ())
 
 
 class ChatTemplate:
@@ -161,9 +173,10 @@ class ChatTemplate:
         tagged = None
         if spans == "generation" or (spans == "auto" and self.has_generation):
             tagged = rendered.spans  # found now, so that an error comes now
-            if convention is None:
-                return rendered
-        turns = self._turns(chat, given, stop_strings, rendered.text, now)
+        find = partial(self._turns, chat, given, stop_strings, rendered.text, now)
+        if tagged is not None and convention is None:
+            return Rendered(rendered.text, tagged, find)
+        turns = find()
         convention = convention or Convention()
         if tagged is not None:
             return Rendered(rendered.text, convention.of_tagged(tagged, turns), turns)

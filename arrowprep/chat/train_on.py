@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from arrowprep.chat.convention import Turn
 from arrowprep.chat.template import Rendered
 from arrowprep.errors import BadArgument, ChatError, MaskUnavailable
 
-__all__ = ["TrainOn", "trained_spans"]
+__all__ = ["TrainOn", "is_trained", "trained_spans"]
 
 Span = tuple[int, int]
 Chat = Sequence[Mapping[str, Any]]
@@ -40,13 +41,13 @@ def trained_spans(messages: Chat, rendered: Rendered, train_on: TrainOn) -> tupl
     """(start, stop) in characters of rendered.text of what is trained, in order.
 
     messages: those that were rendered, with their `train` or `weight`
-    rendered: with spans, and with turns where they were inferred
+    rendered: with spans; its turns are looked at where spans and messages do not pair, or a part is left out
 
     Raises MaskUnavailable where a choice needs to know what is not known, with what to do, and ChatError
     for a weight other than 0 and 1.
     """
     numbers = [number for number, message in enumerate(messages) if message.get("role") == "assistant"]
-    wanted = {number for number in numbers if _is_trained(messages[number])}
+    wanted = {number for number in numbers if is_trained(messages[number])}
     if train_on.turns == "last":
         wanted &= set(numbers[-1:])
     spans = tuple(sorted(rendered.spans))
@@ -58,7 +59,8 @@ def trained_spans(messages: Chat, rendered: Rendered, train_on: TrainOn) -> tupl
     return spans
 
 
-def _is_trained(message: Mapping[str, Any]) -> bool:
+def is_trained(message: Mapping[str, Any]) -> bool:
+    """Whether a message's own `train` or `weight` lets it be trained. Raises ChatError for other weights."""
     weight = message.get("weight", 1)
     if weight not in (0, 1):
         raise ChatError(f"a message's weight is 0 or 1, for labels know no other; not {weight!r}")
@@ -67,24 +69,32 @@ def _is_trained(message: Mapping[str, Any]) -> bool:
 
 def _owners(messages: Chat, numbers: list[int], spans: Sequence[Span], rendered: Rendered) -> list[int]:
     """The number of the message that each span belongs to."""
-    if rendered.turns:
-        owners = [_turn_at(span, rendered) for span in spans]
-        if None not in owners:
-            return [owner for owner in owners if owner is not None]
-    elif len(spans) == len(numbers):
+    if not rendered.turns_are_known and len(spans) == len(numbers):
         texts = (rendered.text[start:stop] for start, stop in spans)
         if all(_is_in(messages[number], text) for number, text in zip(numbers, texts, strict=True)):
             return numbers
+    turns = _turns(rendered)
+    owners = [_turn_at(span, turns) for span in spans]
+    if turns and None not in owners:
+        return [owner for owner in owners if owner is not None]
     raise MaskUnavailable(
         f"the {len(spans)} spans that the template marks cannot be told apart by the {len(numbers)} "
-        'assistant messages, so that one of these cannot be chosen; spans="infer" may find one for each',
+        "assistant messages, so that one of these cannot be chosen",
         spans=len(spans),
         turns=len(numbers),
     )
 
 
-def _turn_at(span: Span, rendered: Rendered) -> int | None:
-    extents = ((turn.message, turn.header, turn.newline) for turn in rendered.turns)
+def _turns(rendered: Rendered) -> tuple[Turn, ...]:
+    """() where they cannot be inferred beside a template's own spans."""
+    try:
+        return rendered.turns
+    except MaskUnavailable:
+        return ()
+
+
+def _turn_at(span: Span, turns: Sequence[Turn]) -> int | None:
+    extents = ((turn.message, turn.header, turn.newline) for turn in turns)
     return next((number for number, start, stop in extents if start < span[1] and span[0] < stop), None)
 
 
@@ -101,19 +111,21 @@ def _left_out(
     messages: Chat, numbers: Sequence[int], rendered: Rendered, train_on: TrainOn
 ) -> Iterator[Span]:
     """The reasoning and the tool calls of these messages that are not to be trained."""
-    turns = {turn.message: turn for turn in rendered.turns}
+    turns: dict[int, Turn] | None = None
     for number in numbers:
         message = messages[number]
         fields = (
             ("reasoning", train_on.reasoning, _has_reasoning(message)),
             ("tool_calls", train_on.tool_calls, bool(message.get("tool_calls"))),
         )
-        for field, is_trained, is_there in fields:
-            if is_trained or not is_there:
+        for field, is_wanted, is_there in fields:
+            if is_wanted or not is_there:
                 continue
+            if turns is None:
+                turns = {turn.message: turn for turn in _turns(rendered)}
             place = getattr(turns[number], field) if number in turns else None
             if place is None:
-                raise _untold(number, field, number in turns)
+                raise _untold(number, field)
             yield place
 
 
@@ -123,11 +135,12 @@ def _has_reasoning(message: Mapping[str, Any]) -> bool:
     return any(message.get(name) for name in ("reasoning_content", "thinking", "reasoning"))
 
 
-def _untold(number: int, field: str, is_inferred: bool) -> MaskUnavailable:
+def _untold(number: int, field: str) -> MaskUnavailable:
     what = field.replace("_", " ")
-    remedy = f"keep the {what} in" if is_inferred else 'let the spans be inferred (spans="infer")'
     return MaskUnavailable(
-        f"message {number}: where its {what} begin and end cannot be told; {remedy}", message_number=number
+        f"message {number}: where its {what} begin and end cannot be told from the rest; keep the {what} in, "
+        "or leave them out of the template's {% generation %}",
+        message_number=number,
     )
 
 

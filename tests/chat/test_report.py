@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -11,6 +12,7 @@ from arrowprep import Dataset, data, load_local, load_tokenizer
 from arrowprep.chat import Convention, prepare_sft, report_sft
 from arrowprep.chat.sft.traces import untraced
 from arrowprep.errors import ChatError
+from arrowprep.tokenize import processors
 
 # messages of two roles, without their reasoning
 TEMPLATE = (
@@ -96,6 +98,24 @@ class TestCounts:
         assert (report.trains_stop, report.trains_no_stop, report.stop_unknown) == (0, 2, 0)
         assert [found.rows for found in report.unstopped] == [[0, 1]]
         assert report_sft(of(GOOD), tokenizer).trains_stop == 1
+
+    def test_names_the_stop_tokens_that_are_trained(self, tokenizer: Any) -> None:
+        two = TEMPLATE.replace("{{ eos_token }}", "{{ '<|call|>' if m.calls else eos_token }}")
+        calling = [turn("user", "Hi"), turn("assistant", "f()", calls=True)]
+        report = report_sft(of(GOOD, calling, GOOD), tokenizer, template=two)
+        assert report.stops == {"<|endoftext|>": 2, "<|call|>": 1}
+        assert "3 of 3 rows train one; 2 '<|endoftext|>'; 1 '<|call|>'" in str(report)
+
+    def test_rows_without_the_bos_that_the_tokenizer_puts_before_texts(self, tokenizer: Any) -> None:
+        assert report_sft(of(GOOD), tokenizer).no_bos == []  # it puts none
+        putting = copy.deepcopy(tokenizer)
+        putting.backend_tokenizer.post_processor = processors.TemplateProcessing(
+            single="<|endoftext|> $A", special_tokens=[("<|endoftext|>", putting.bos_token_id)]
+        )
+        report = report_sft(of(GOOD, [turn("user", "?")], GOOD), putting)
+        assert [(found.count, found.rows) for found in report.no_bos] == [(2, [0, 2])]
+        assert "2 lack it" in str(report)
+        assert report_sft(of(GOOD), putting, template="{{ bos_token }}" + TEMPLATE).no_bos == []
 
     def test_a_row_that_lost_its_end_trains_no_stop_token(self, tokenizer: Any) -> None:
         rows = of(GOOD, [turn("user", "Hi"), turn("assistant", "yes " * 30)])

@@ -93,6 +93,46 @@ class TestMessages:
         [row, _] = prepare_sft(rows, tokenizer, train_on="last", **options)
         assert trained(tokenizer, row) == f"<|im_start|>assistant\nSix, of course.{END}"
 
+    def test_a_completion_has_a_convention_too(self, tokenizer: Any) -> None:
+        rows = Dataset.from_dict({"prompt": [CHATS[1][:3]], "completion": [CHATS[1][3:]]})
+        [row] = prepare_sft(rows, tokenizer, convention=Convention())
+        assert trained(tokenizer, row) == f"Six, of course.{END}"
+
+    @pytest.mark.parametrize("straddle", ["overlap", "inside", "start"])
+    def test_a_token_over_the_edge_goes_as_straddle_says(self, tokenizer: Any, straddle: Any) -> None:
+        template = "{% for m in messages %}{{ m.role }}:{% if m.role == 'assistant' %}{% generation %}"
+        template += (
+            "{{ m.content }}<|im_end|>{% endgeneration %}{% else %}{{ m.content }} {% endif %}{% endfor %}"
+        )
+        rows = of_chats([chat("Hi", ":-) yes")])  # the template's colon and the answer's are one token
+        [row] = prepare_sft(rows, tokenizer, template=template, straddle=straddle)
+        whole = tokenizer.apply_chat_template(
+            rows[0]["messages"],
+            chat_template=template,
+            return_assistant_tokens_mask=True,
+            straddle=straddle,
+        )
+        assert [label != -100 for label in row["labels"]] == list(map(bool, whole["assistant_masks"]))
+        assert trained(tokenizer, row) == ("::-) yes" if straddle == "overlap" else "-) yes") + END
+
+    @pytest.mark.parametrize("template", [CHATML, UNTAGGED])
+    def test_control_tokens_that_people_wrote_can_be_text(self, tokenizer: Any, template: str) -> None:
+        rows = of_chats(
+            [chat(f"Say {END}!", f"No: {END} is not for me.", "<|im_start|>assistant\n", "Well.")]
+        )
+        options: dict[str, Any] = {"template": template, "spans": "auto"}
+        [plain] = prepare_sft(rows, tokenizer, sanitize=True, strict=True, **options)
+        [real] = prepare_sft(rows, tokenizer, **options)
+        end = tokenizer.convert_tokens_to_ids(END)
+        assert (plain["input_ids"].count(end), real["input_ids"].count(end)) == (4, 6)
+        assert plain["labels"].count(end) == 2
+        assert trained(tokenizer, plain) == f"No: {END} is not for me.{END}Well.{END}"
+        assert plain["input_ids"] == tokenizer.apply_chat_template(
+            rows[0]["messages"], chat_template=template, sanitize_control_tokens=True
+        )
+        with pytest.raises(ChatError, match=r"row 0: control token '<\|im_end\|>'"):
+            prepare_sft(rows, tokenizer, strict=True, **options)
+
     @pytest.mark.parametrize("field", [{"train": False}, {"weight": 0}])
     def test_a_message_may_say_that_it_is_not_to_be_trained(self, tokenizer: Any, field: Any) -> None:
         conversation = chat("a", "first", "b", "second")
@@ -168,6 +208,11 @@ class TestFields:
     def conversation(self, **fields: Any) -> Dataset:
         return of_chats([[*chat("Hi"), {"role": "assistant", "content": "", **fields}]])
 
+    def answered(self, **fields: Any) -> Dataset:
+        """With the tool's answer and another message of the assistant."""
+        rest = [{"role": "tool", "content": "22"}, {"role": "assistant", "content": "It is warm."}]
+        return of_chats([[*chat("Hi"), {"role": "assistant", **fields}, *rest]])
+
     def prepared(self, tokenizer: Any, ds: Dataset, **options: Any) -> str:
         [row] = prepare_sft(ds, tokenizer, template=self.template, **options)
         return trained(tokenizer, row)
@@ -187,24 +232,25 @@ class TestFields:
         called = self.conversation(reasoning="They greet.", tool_calls=[self.call])
         assert self.prepared(tokenizer, called, **options).startswith("<tool_call>\n{")
 
-    def test_tool_calls_go_with_their_tags_and_the_stop_token_stays(self, tokenizer: Any) -> None:
-        several = self.conversation(content="Look:", tool_calls=[self.call, self.call])
-        assert self.prepared(tokenizer, several, train_tool_calls=False) == f"Look:{END}"
+    def test_tool_calls_go_with_their_tags_and_the_end_of_their_turn(self, tokenizer: Any) -> None:
+        several = self.answered(content="Look:", tool_calls=[self.call, self.call])
+        assert self.prepared(tokenizer, several, train_tool_calls=False) == f"Look:It is warm.{END}"
 
     def test_both(self, tokenizer: Any) -> None:
-        both = self.conversation(reasoning_content="They greet.", content="Hello", tool_calls=[self.call])
+        both = self.answered(reasoning_content="They greet.", content="Hello", tool_calls=[self.call])
         options = {"train_tool_calls": False, "train_reasoning": False}
-        assert self.prepared(tokenizer, both, **options) == f"Hello{END}"
+        assert self.prepared(tokenizer, both, **options) == f"HelloIt is warm.{END}"
 
     def test_text_that_equals_the_reasoning_is_not_mistaken_for_it(self, tokenizer: Any) -> None:
         same = self.conversation(reasoning_content="Hi", content="Hi")
         assert self.prepared(tokenizer, same, train_reasoning=False) == f"Hi{END}"
 
-    def test_where_marks_change_the_text_it_is_refused(self, tokenizer: Any) -> None:
-        measuring = self.template.replace("<think>", "<think {{ m.reasoning_content | length }}>")
-        ds = self.conversation(reasoning_content="They greet.", content="Hello")
-        with pytest.raises(ChatError, match="where the reasoning and the tool calls stand is not known"):
-            prepare_sft(ds, tokenizer, template=measuring, train_reasoning=False)
+    def test_where_it_stands_unclosed_it_is_refused(self, tokenizer: Any) -> None:
+        unclosed = self.template.replace("\n</think>\n\n", "").replace("<think>\n", "")
+        unclosed = unclosed.replace("{{ '\n<tool_call>\n' }}", " calls ")
+        ds = self.conversation(reasoning_content="They greet.", content="", tool_calls=[self.call])
+        with pytest.raises(ChatError, match="where its reasoning begin and end cannot be told"):
+            prepare_sft(ds, tokenizer, template=unclosed, train_reasoning=False)
 
     def test_a_completion_too(self, tokenizer: Any) -> None:
         answer = {"role": "assistant", "content": "Hello", "reasoning_content": "They greet."}
@@ -470,6 +516,7 @@ class TestRefuses:
             {"truncation": "left"},
             {"packing": "best"},
             {"spans": "guess"},
+            {"straddle": "half"},
             {"columns": ("seq_lengths",)},
             {"max_length": 0},
             {"max_length": None, "packing": "bfd"},

@@ -64,10 +64,11 @@ class TestMessages:
 class TestParts:
     THOUGHT = "<think>\nHm.\n</think>\n\n"
 
-    def test_thoughts_are_left_out_with_their_tags(self) -> None:
+    @pytest.mark.parametrize("source", [TAGGED, BARE], ids=["tagged", "inferred"])
+    def test_thoughts_are_left_out_with_their_tags(self, source: str) -> None:
         chat = [user("Hi"), answer("one", reasoning_content="Hm."), user("Go"), answer("two")]
-        assert trained(chat) == [f"{self.THOUGHT}one<|im_end|>", "two<|im_end|>"]
-        assert trained(chat, reasoning=False) == ["one<|im_end|>", "two<|im_end|>"]
+        assert trained(chat, source) == [f"{self.THOUGHT}one<|im_end|>", "two<|im_end|>"]
+        assert trained(chat, source, reasoning=False) == ["one<|im_end|>", "two<|im_end|>"]
 
     def test_thoughts_that_the_content_holds_are_too(self) -> None:
         chat = [user("Hi"), answer(f"{self.THOUGHT}one")]
@@ -100,11 +101,13 @@ class TestParts:
 
 
 class TestWhatCannotBeKnown:
-    def test_parts_of_tagged_spans_are_refused_with_a_remedy(self) -> None:
+    def test_parts_of_tagged_spans_are_refused_where_their_turns_cannot_be_inferred(self) -> None:
         chat = [user("Hi"), answer("one", reasoning_content="Hm.")]
-        with pytest.raises(MaskUnavailable, match=r'message 1: .*reasoning.*spans="infer"'):
-            trained(chat, TAGGED, reasoning=False)
-        assert trained(chat, TAGGED, tool_calls=False)  # it has no calls to leave out
+        endless = TAGGED.replace("<|im_end|>", "")
+        assert trained(chat, endless) == ["<think>\nHm.\n</think>\n\none"]
+        with pytest.raises(MaskUnavailable, match=r"message 1: .*reasoning.*keep the reasoning in"):
+            trained(chat, endless, reasoning=False)
+        assert trained(chat, endless, tool_calls=False)  # it has no calls to leave out
 
     def test_thoughts_that_nothing_closes_before_calls_are_refused(self) -> None:
         source = BARE.replace("<think>\n", "").replace("\n</think>\n\n", "")
@@ -114,11 +117,12 @@ class TestWhatCannotBeKnown:
             with pytest.raises(MaskUnavailable, match="keep the"):
                 trained(chat, source, **options)
 
-    def test_spans_that_do_not_pair_with_messages_are_refused(self) -> None:
+    def test_spans_that_do_not_pair_with_messages_are_told_apart_by_inferred_turns_or_refused(self) -> None:
         chat = [user("Hi"), answer("one"), user("Go"), answer("two")]
         twice = TAGGED.replace("{% generation %}", "{% generation %}a{% endgeneration %}{% generation %}")
+        assert trained(chat, twice, turns="last") == ["a", "two<|im_end|>"]
         with pytest.raises(MaskUnavailable, match=r"4 spans .* 2 assistant messages"):
-            trained(chat, twice, turns="last")
+            trained(chat, twice.replace("<|im_end|>", ""), turns="last")
         assert len(trained(chat, twice)) == 4
         other = "{% for m in messages %}{% generation %}{{ loop.index }}{% endgeneration %}{% endfor %}"
         with pytest.raises(MaskUnavailable, match="2 spans"):

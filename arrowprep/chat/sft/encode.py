@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from arrowprep.chat.control_tokens import CLOSE, OPEN
 from arrowprep.chat.mask import span_mask
 from arrowprep.chat.packing import Packing
 from arrowprep.chat.sft.examples import Example, Reader
@@ -47,12 +48,15 @@ class EncodeRows:
 
     A row that cannot be used stays, without tokens: `fate` and `problem` say why. A row that is split
     becomes several; `row` is the number of the row that it was.
+
+    expects_bos: whether the tokenizer puts its bos token before texts
     """
 
     spec: SFTSpec
     reader: Reader
     tokenizer: SFTTokenizer
     add_special_tokens: bool
+    expects_bos: bool
 
     input_format = "arrow"
 
@@ -70,8 +74,9 @@ class EncodeRows:
             "length": pa.array(kept.lengths, pa.int32()),
             "trained": pa.array(kept.trained_of_rows, pa.int32()),
             "tokens": pa.array(np.where(first, rows.whole.lengths[owners], 0), pa.int32()),
-            "stops": pa.array([rows.examples[row].stops for row in owners.tolist()], pa.bool_()),
+            "stop": pa.array([rows.examples[row].stop for row in owners.tolist()], pa.string()),
             "has_end": pa.array(rows.whole.ends_in(rows.pieces)),
+            "no_bos": pa.array(rows.no_bos[owners]),
         }
 
     @property
@@ -81,12 +86,14 @@ class EncodeRows:
     def tokens(self, examples: Sequence[Example], *, offsets: bool) -> tuple[Tokens, Any]:
         """The tokens of examples; and, where asked for, (tokens, 2) where each is in its text."""
         needed = offsets or not self._trains_everything
+        marks = {"plain_between": (OPEN, CLOSE)} if self.reader.controls else {}
         encoded = self.tokenizer(
-            [example.text for example in examples],
+            [example.text if example.marked is None else example.marked for example in examples],
             add_special_tokens=self.add_special_tokens,
             return_offsets_mapping=needed,
             return_attention_mask=False,
             verbose=False,
+            **marks,
         )
         batch = pa.record_batch(encoded)
         ids, spans = batch.column("input_ids"), batch.column("offset_mapping") if needed else None
@@ -95,7 +102,7 @@ class EncodeRows:
             tokens = Tokens.of(ids)
             has_text = np.array([bool(example.text) for example in examples], bool)
             return replace(tokens, trained=np.repeat(has_text, tokens.lengths)), pairs
-        mask = span_mask([example.spans for example in examples], *starts_and_ends(spans))
+        mask = span_mask([example.spans for example in examples], *starts_and_ends(spans), self.spec.straddle)
         tokens = Tokens.of(ids, mask)
         return (tokens.from_first_on() if self.add_special_tokens else tokens), pairs
 
@@ -103,11 +110,12 @@ class EncodeRows:
         """Examples as tokens, cut, with what becomes of each piece."""
         whole, _ = self.tokens(examples, offsets=False)
         problems = np.array([example.problem for example in examples], object)
-        twice = whole.begin_twice_with(self.tokenizer.bos_token_id)
+        twice = whole.begin_with(self.tokenizer.bos_token_id, 2)
         problems[twice & (problems == None)] = TWO_BOS  # noqa: E711 - by element
+        lacks = self.expects_bos & (whole.lengths > 0) & ~whole.begin_with(self.tokenizer.bos_token_id)
         pieces = cut(whole.lengths, self.spec)
         fates = self._fates(whole, whole.cut(pieces), pieces.rows, problems)
-        return _Cut(examples, whole, pieces, fates, problems)
+        return _Cut(examples, whole, pieces, fates, problems, lacks)
 
     def _fates(self, whole: Tokens, kept: Tokens, rows: Any, problems: Any) -> Any:
         """(pieces,) the first thing that is wrong with each."""
@@ -133,6 +141,7 @@ class _Cut:
 
     fates: of each piece
     problems: (n,) text, or None
+    no_bos: (n,) bool
     """
 
     examples: Sequence[Example]
@@ -140,6 +149,7 @@ class _Cut:
     pieces: Packing
     fates: Any
     problems: Any
+    no_bos: Any
 
     def kept(self, fates: Any) -> Tokens:
         """The pieces, those that these fates do not keep without tokens."""
@@ -158,15 +168,16 @@ def _preferences(chosen: _Cut, rejected: _Cut, numbers: Any) -> dict[str, Any]:
         columns |= {f"{name}_{column}": values for column, values in made.items()}
     problems = np.where(chosen.problems == None, rejected.problems, chosen.problems)  # noqa: E711 - by element
     pairs = zip(chosen.examples, rejected.examples, strict=True)
-    stops = [_both(one.stops, other.stops) for one, other in pairs]
+    stops = [_both(one.stop, other.stop) for one, other in pairs]
     return {
         **columns,
         **_facts(numbers, fates, problems),
         "length": pa.array(kept[0].lengths + kept[1].lengths, pa.int32()),
         "trained": pa.array(kept[0].trained_of_rows + kept[1].trained_of_rows, pa.int32()),
         "tokens": pa.array(chosen.whole.lengths + rejected.whole.lengths, pa.int32()),
-        "stops": pa.array(stops, pa.bool_()),
+        "stop": pa.array(stops, pa.string()),
         "has_end": pa.array(chosen.whole.ends_in(chosen.pieces) & rejected.whole.ends_in(rejected.pieces)),
+        "no_bos": pa.array(chosen.no_bos | rejected.no_bos),
     }
 
 
@@ -178,5 +189,6 @@ def _facts(rows: Any, fates: Any, problems: Any) -> dict[str, pa.Array]:
     }
 
 
-def _both(one: bool | None, other: bool | None) -> bool | None:
-    return None if one is None and other is None else bool(one) and bool(other)
+def _both(one: str | None, other: str | None) -> str | None:
+    """The stop token of both sides; "" where one has none."""
+    return one if other is None else other if one is None else one and other

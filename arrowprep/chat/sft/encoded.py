@@ -13,7 +13,7 @@ from arrowprep.chat.sft.encode import EncodeRows
 from arrowprep.chat.sft.examples import COLUMNS, Reader
 from arrowprep.chat.sft.facts import FACTS, Facts
 from arrowprep.chat.sft.spec import SFTSpec, Shape, shape_of
-from arrowprep.chat.sft.tokenizer import reader_of
+from arrowprep.chat.sft.tokenizer import controls_of, reader_of
 from arrowprep.chat.sft.traces import FindTraces
 from arrowprep.chat.template import ChatTemplate
 from arrowprep.errors import BadArgument, ChatError
@@ -110,7 +110,18 @@ def encoder_of(
         raise ChatError("the dataset has no rows")
     spec = spec.encoding
     reader = reader_of(tokenizer, spec, shape, is_chat=not _holds_texts(ds, shape), template=template)
-    return EncodeRows(spec, reader, tokenizer, add_special_tokens=reader.template is None)
+    return EncodeRows(
+        spec,
+        reader,
+        tokenizer,
+        add_special_tokens=reader.template is None,
+        expects_bos=_puts_bos_first(tokenizer),
+    )
+
+
+def _puts_bos_first(tokenizer: Any) -> bool:
+    first = tokenizer("a", verbose=False)["input_ids"][:1]
+    return tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
 
 
 def find_problems(
@@ -119,9 +130,9 @@ def find_problems(
     """(row, what of it never reached its text and which control tokens stand in it), for every chat."""
     if reader.template is None:
         return
-    added = tuple(token.content for token in tokenizer.added_tokens_decoder.values())
+    controls = None if reader.controls else controls_of(tokenizer, reader.template)
     found = ds.map(
-        FindTraces(reader, tuple(tokenizer.all_special_tokens), added),
+        FindTraces(reader, controls),
         with_indices=True,
         batch_size=options.batch_size,
         remove_columns=ds.column_names,

@@ -10,10 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrowprep.chat.sft.fields import without_fields
+from arrowprep.chat.control_tokens import marked, unmarked, without_marks
+from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sft.spec import SFTSpec, Shape
-from arrowprep.chat.template import ChatTemplate, Rendered
-from arrowprep.errors import ChatError, MaskUnavailable
+from arrowprep.chat.template import ChatTemplate
+from arrowprep.chat.train_on import TrainOn, is_trained, trained_spans
+from arrowprep.errors import ChatError
 
 __all__ = ["Example", "Reader", "rows_of"]
 
@@ -29,14 +31,16 @@ class Example:
     """One text to train on.
 
     spans: (start, stop) in characters of text, of what is trained
-    stops: whether that ends in a stop token; None where no stop token is known
+    stop: the stop token that it ends in, "" for none; None where no stop token is known
     problem: why the row cannot be used; its text is then empty
+    marked: the text with marks around stretches that are no control tokens, where there are any
     """
 
     text: str
     spans: Sequence[tuple[int, int]] = ()
-    stops: bool | None = None
+    stop: str | None = None
     problem: str | None = None
+    marked: str | None = None
 
 
 def rows_of(table: pa.Table, names: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -82,6 +86,7 @@ class Reader:
     template: for chats; None where there is none
     stops: texts that end a turn
     eos: what is put at the end of plain texts; "" where the tokenizer does that, or has none
+    controls: matches control tokens, which are marked in chats; None marks none
     """
 
     spec: SFTSpec
@@ -89,6 +94,7 @@ class Reader:
     template: ChatTemplate | None
     stops: tuple[str, ...]
     eos: str
+    controls: re.Pattern[str] | None = None
 
     def examples(self, table: pa.Table) -> Iterator[tuple[Example, ...]]:
         """For each row its example, or the two of a preference; one with a problem instead of an error."""
@@ -115,7 +121,15 @@ class Reader:
 
     def render(self, chat: Chat, row: Row, *, prompt: bool = False) -> str:
         """The text of a chat with the tools and variables of its row."""
-        return self._template().render(chat, add_generation_prompt=prompt, **self._variables(row)).text
+        chat, variables = self._given(chat, row)
+        return self._template().render(chat, add_generation_prompt=prompt, **variables).text
+
+    def _given(self, chat: Chat, row: Row) -> tuple[Chat, dict[str, Any]]:
+        """A chat and the variables of its row as the template gets them: with marks around control tokens."""
+        variables = self._variables(row)
+        if self.controls is None:
+            return chat, variables
+        return marked(normalized(chat), self.controls), marked(plain(variables), self.controls)
 
     def _template(self) -> ChatTemplate:
         if self.template is None:
@@ -166,7 +180,8 @@ class Reader:
         text, start = self._continued_chat(before, after, row)
         if self.spec.train_on == "all":
             return self._example(text, [(0, len(text))])
-        if self.spec.trains_turns_whole and all(_is_plain_turn(message) for message in after):
+        whole = self.spec.convention is None and self.spec.of_turns == TrainOn()
+        if whole and all(m.get("role") == "assistant" and is_trained(m) for m in after):
             return self._example(text, [(start, len(text))])
         _, spans = self._trained([*before, *after], row)
         return self._example(text, [(max(first, start), stop) for first, stop in spans if stop > start])
@@ -185,19 +200,11 @@ class Reader:
     def _trained(self, chat: Chat, row: Row) -> tuple[str, Sequence[tuple[int, int]]]:
         """The text of a chat and its spans to train on."""
         spec = self.spec
+        given, variables = self._given(chat, row)
         rendered = self._template().render_with_spans(
-            chat,
-            spans=spec.spans,
-            stop_strings=spec.stop_strings,
-            convention=spec.convention,
-            **self._variables(row),
+            given, spans=spec.spans, stop_strings=spec.stop_strings, convention=spec.convention, **variables
         )
-        spans = _chosen(chat, rendered, spec.train_on)
-        if not spec.left_out:
-            return rendered.text, spans
-        return rendered.text, without_fields(
-            chat, rendered.text, spans, spec.left_out, self.stops, lambda marked: self.render(marked, row)
-        )
+        return rendered.text, trained_spans(given, rendered, spec.of_turns)
 
     def _with_eos(self, text: str) -> str:
         return text if not text or text.endswith(self.eos) else text + self.eos
@@ -207,13 +214,21 @@ class Reader:
             text.encode()
         except UnicodeEncodeError as error:
             raise ChatError(f"the text has half of a surrogate pair: {error}") from error
+        stop = self._stop(text, spans)
+        if self.controls is None:
+            return Example(text, spans, stop)
+        return Example(without_marks(text), unmarked(text, spans), stop, marked=text)
+
+    def _stop(self, text: str, spans: Sequence[tuple[int, int]]) -> str | None:
         end = max((stop for start, stop in spans if start < stop), default=None)
         if end is None:
-            return Example(text, spans)
+            return None
         trained = text[:end].rstrip()
-        if trained.endswith(self.stops) or _LOOKS_LIKE_A_STOP.search(trained):
-            return Example(text, spans, True)
-        return Example(text, spans, False if any(stop in text for stop in self.stops) else None)
+        known = max((stop for stop in self.stops if trained.endswith(stop)), key=len, default="")
+        looks = _LOOKS_LIKE_A_STOP.search(trained)
+        if known or looks:
+            return known or str(looks and looks[0])
+        return "" if any(stop in text for stop in self.stops) else None
 
 
 def _chat(given: Any) -> Chat:
@@ -244,39 +259,6 @@ def _message(message: Any, number: int) -> dict[str, Any]:
     rest = {key: value for key, value in message.items() if key not in ("from", "value")}
     role = message["from"]
     return {"role": _ROLES.get(role, role), "content": message.get("value"), **rest}
-
-
-def _chosen(chat: Chat, rendered: Rendered, train_on: str) -> Sequence[tuple[int, int]]:
-    """The spans of the turns to train on. Raises where spans cannot be told apart by turn."""
-    turns = [number for number, message in enumerate(chat) if message.get("role") == "assistant"]
-    wanted = {number for number in turns if _is_trained(chat[number])}
-    if train_on == "last":
-        wanted.intersection_update(turns[-1:])
-    spans = sorted(rendered.spans)
-    if len(wanted) == len(turns):
-        return spans
-    if rendered.turns:
-        extents = [(turn.header, turn.newline) for turn in rendered.turns if turn.message in wanted]
-        return [span for span in spans if any(a <= span[0] and span[1] <= b for a, b in extents)]
-    if len(spans) != len(turns):
-        raise MaskUnavailable(
-            f"the template marks {len(spans)} spans for {len(turns)} assistant messages, so that one message "
-            'cannot be chosen; spans="infer" may find one for each',
-            spans=len(spans),
-            turns=len(turns),
-        )
-    return [span for span, number in zip(spans, turns, strict=True) if number in wanted]
-
-
-def _is_plain_turn(message: Mapping[str, Any]) -> bool:
-    return message.get("role") == "assistant" and _is_trained(message)
-
-
-def _is_trained(message: Mapping[str, Any]) -> bool:
-    weight = message.get("weight", 1)
-    if weight not in (0, 1):
-        raise ChatError(f"a message's weight is 0 or 1, for labels know no other; not {weight!r}")
-    return bool(message.get("train", weight))
 
 
 def _common_prompt(chosen: Any, rejected: Any) -> tuple[Any, tuple[Any, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from arrowprep.errors import ChatError
 
 __all__ = ["FACTS", "Facts"]
 
-FACTS = ("row", "fate", "problem", "length", "trained", "tokens", "stops", "has_end")
+FACTS = ("row", "fate", "problem", "length", "trained", "tokens", "stop", "has_end", "no_bos")
 _SHOWN = 5  # rows that an error or a report names
 
 
@@ -25,9 +26,10 @@ class Facts:
     fates: (n,) dictionary codes into names
     lengths, trained: (n,) tokens, and trained tokens, that are kept
     tokens: (n,) of the whole row, at its first piece; else 0
-    stops: (n,) Arrow bool; whether the trained text of the whole row ends in a stop token; null where none
-        is known
+    stop: (n,) Arrow text; the stop token that the trained text of the whole row ends in, "" for none; null
+        where none is known
     has_end: (n,) bool; whether the end of the trained text was not cut off
+    no_bos: (n,) bool; whether the row lacks the bos token that the tokenizer puts before other texts
     problems: (n,) Arrow text; null where there is none
     """
 
@@ -37,8 +39,9 @@ class Facts:
     lengths: Any
     trained: Any
     tokens: Any
-    stops: pa.ChunkedArray
+    stop: pa.ChunkedArray
     has_end: Any
+    no_bos: Any
     problems: pa.ChunkedArray
 
     @classmethod
@@ -55,8 +58,9 @@ class Facts:
             numbers["length"],
             numbers["trained"],
             numbers["tokens"],
-            table.column("stops"),
+            table.column("stop"),
             table.column("has_end").to_numpy(),
+            table.column("no_bos").to_numpy(),
             table.column("problem"),
         )
 
@@ -75,12 +79,23 @@ class Facts:
 
     def rows_by_stop(self) -> tuple[Any, Any, Any]:
         """The numbers of kept rows that train a stop token, that do not, and of which nobody knows."""
-        known = self.stops.is_valid().to_numpy()
-        stops = self.stops.fill_null(False).to_numpy()
+        known = self.stop.is_valid().to_numpy()
+        stops = self._ends_in_stop
         kept = np.unique(self.rows[self.kept])
         train = np.unique(self.rows[self.kept & stops & self.has_end])
         unknown = np.unique(self.rows[self.kept & ~known])
         return train, np.setdiff1d(kept, np.union1d(train, unknown)), unknown
+
+    @property
+    def _ends_in_stop(self) -> Any:
+        """(n,) bool."""
+        return self.stop.fill_null("").combine_chunks().to_numpy(zero_copy_only=False) != ""
+
+    def trained_stops(self) -> dict[str, int]:
+        """How many kept rows end in which stop token, the most frequent first."""
+        ends = self.kept & self._ends_in_stop & self.has_end
+        counts = Counter(self.stop.filter(pa.array(ends)).to_pylist())
+        return dict(counts.most_common())
 
     def check(self, *, refuse: bool = True) -> None:
         """Raise ChatError where nothing is left to train on, or no row stops, and for a row that was refused.
@@ -103,8 +118,8 @@ class Facts:
             counts = {name: int(self.of_fate(name).sum()) for name in self.names}
             why = "; ".join(f"{count} rows: {name}" for name, count in counts.items())
             raise ChatError(f"no row is left to train on ({why})", counts=counts)
-        kept = self.stops.filter(pa.array(self.kept)).drop_null().to_numpy()
-        if len(kept) and not kept.any():
+        known = self.kept & self.stop.is_valid().to_numpy()
+        if known.any() and not self._ends_in_stop[known].any():
             raise ChatError(
                 "no row trains a stop token, so the model would never learn to end its turn: the template's "
                 "spans, or the completions, leave it out; where a text ends a turn, name it in stop_strings",

@@ -8,10 +8,11 @@ from typing import Any, Literal, TypeVar, cast
 import pyarrow as pa
 
 from arrowprep.chat.convention import Convention
+from arrowprep.chat.mask import Straddle
 from arrowprep.chat.packing import Packing, Strategy
 from arrowprep.chat.sft.encoded import Encoded, RunOptions, SFTDataset, encode_sft, find_problems
 from arrowprep.chat.sft.pack import GatherPacks, plan_table
-from arrowprep.chat.sft.spec import SFTSpec, SpansFrom, TrainOn, Truncation
+from arrowprep.chat.sft.spec import SFTSpec, SpansFrom, Trained, Truncation
 from arrowprep.chat.template import ChatTemplate
 from arrowprep.errors import BadArgument, ChatError
 
@@ -28,7 +29,7 @@ def prepare_sft(
     *,
     max_length: int | None = 1024,
     template: str | ChatTemplate | None = None,
-    train_on: TrainOn = "assistant",
+    train_on: Trained = "assistant",
     train_reasoning: bool = True,
     train_tool_calls: bool = True,
     truncation: Truncation = "keep_start",
@@ -36,6 +37,8 @@ def prepare_sft(
     spans: SpansFrom = "generation",
     stop_strings: Sequence[str] = (),
     convention: Convention | None = None,
+    straddle: Straddle = "overlap",
+    sanitize: bool = False,
     columns: Sequence[str] = (),
     errors: Literal["raise", "drop"] = "raise",
     strict: bool = False,
@@ -54,7 +57,7 @@ def prepare_sft(
         and of packs seq_lengths and cu_seqlens
     errors: "raise" at rows that cannot be rendered or told apart; "drop" leaves them out
     strict: raise also where a message or a field of the data never reaches the text, or where a control
-        token stands in it; `report_sft` counts such rows
+        token stands in it that `sanitize` does not make text; `report_sft` counts such rows
     num_proc, batch_size, load_from_cache_file: how it runs; no row depends on it
     others: see SFTSpec
 
@@ -72,6 +75,8 @@ def prepare_sft(
         spans=spans,
         stop_strings=stop_strings,
         convention=convention,
+        straddle=straddle,
+        sanitize=sanitize,
         columns=columns,
     )
     if errors not in ("raise", "drop"):

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from arrowprep.chat.convention import Convention
+from arrowprep.chat.mask import Straddle
 from arrowprep.chat.packing import Strategy
+from arrowprep.chat.train_on import TrainOn
 from arrowprep.errors import BadArgument
 
-__all__ = ["IGNORED", "SFTSpec", "Shape", "shape_of"]
+__all__ = ["IGNORED", "SFTSpec", "Shape", "SpansFrom", "Trained", "Truncation", "shape_of"]
 
 IGNORED = -100  # the label that loss functions skip
 
 Shape = Literal["messages", "completion", "text", "preference"]
-TrainOn = Literal["assistant", "last", "all"]
+Trained = Literal["assistant", "last", "all"]
 Truncation = Literal["drop", "keep_start", "keep_end", "split"]
 SpansFrom = Literal["generation", "infer", "auto"]
 
@@ -40,11 +42,13 @@ class SFTSpec:
     stop_strings: texts that end a turn, beside the tokenizer's special tokens
     convention: which of the template's own text around an answer is trained; None is the tags as they
         stand, and where spans are inferred from the end of the header to the end of the stop token
+    straddle: which tokens over an edge of what is trained are: as for `span_mask`
+    sanitize: control tokens in what people wrote are encoded as plain text
     columns: of the result; () for input_ids and labels, and seq_lengths where rows are packed
     """
 
     max_length: int | None = 1024
-    train_on: TrainOn = "assistant"
+    train_on: Trained = "assistant"
     train_reasoning: bool = True
     train_tool_calls: bool = True
     truncation: Truncation = "keep_start"
@@ -52,13 +56,16 @@ class SFTSpec:
     spans: SpansFrom = "generation"
     stop_strings: tuple[str, ...] = ()
     convention: Convention | None = None
+    straddle: Straddle = "overlap"
+    sanitize: bool = False
     columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _one_of("train_on", self.train_on, get_args(TrainOn))
+        _one_of("train_on", self.train_on, get_args(Trained))
         _one_of("truncation", self.truncation, get_args(Truncation))
         _one_of("packing", self.packing, (None, *get_args(Strategy)))
         _one_of("spans", self.spans, get_args(SpansFrom))
+        _one_of("straddle", self.straddle, get_args(Straddle))
         for name in self.columns:
             _one_of("a column", name, _COLUMNS_OF_PACKS if self.packing else _COLUMNS)
         if self.max_length is not None and self.max_length < 1:
@@ -74,15 +81,10 @@ class SFTSpec:
         return cls(**options)
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """The fields of the assistant's messages that are not trained."""
-        trained = {"reasoning": self.train_reasoning, "tool_calls": self.train_tool_calls}
-        return tuple(name for name, is_trained in trained.items() if not is_trained)
-
-    @property
-    def trains_turns_whole(self) -> bool:
-        """Whether all that the assistant writes is trained."""
-        return self.train_on == "assistant" and not self.left_out
+    def of_turns(self) -> TrainOn:
+        """Which of the assistant's messages are trained, and which of their parts."""
+        turns: Literal["assistant", "last"] = "last" if self.train_on == "last" else "assistant"
+        return TrainOn(turns, self.train_reasoning, self.train_tool_calls)
 
     @property
     def wanted(self) -> tuple[str, ...]:

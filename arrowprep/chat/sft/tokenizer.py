@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from arrowprep.chat.control_tokens import control_pattern
 from arrowprep.chat.sft.examples import Reader
 from arrowprep.chat.sft.spec import SFTSpec, Shape
 from arrowprep.chat.template import ChatTemplate, choose_template
 
-__all__ = ["reader_of"]
+__all__ = ["controls_of", "reader_of"]
 
 
 def reader_of(
@@ -17,11 +19,20 @@ def reader_of(
 ) -> Reader:
     """A reader for chats, or for plain texts, which end in eos and may be framed by special tokens."""
     if is_chat:
-        return Reader(spec, shape, _template(tokenizer, template), _stops(tokenizer, spec.stop_strings), "")
+        chosen, stops = _template(tokenizer, template), _stops(tokenizer, spec.stop_strings)
+        controls = controls_of(tokenizer, chosen) if spec.sanitize else None
+        return Reader(spec, shape, chosen, stops, "", controls)
     eos = tokenizer.eos_token or ""
     if not eos or tokenizer("a", verbose=False)["input_ids"][-1] == tokenizer.eos_token_id:
         return Reader(spec, shape, None, (), "")
     return Reader(spec, shape, None, (eos,), eos)
+
+
+def controls_of(tokenizer: Any, template: ChatTemplate) -> re.Pattern[str]:
+    """Matches the special tokens, and those added ones that the template writes."""
+    added = tokenizer.added_tokens_decoder.values()
+    special = {*tokenizer.all_special_tokens, *(token.content for token in added if token.special)}
+    return control_pattern(template.source, special, [token.content for token in added])
 
 
 def _template(tokenizer: Any, template: str | ChatTemplate | None) -> ChatTemplate:

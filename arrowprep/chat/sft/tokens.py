@@ -64,14 +64,14 @@ class Tokens:
         begins = self.edges[pieces.rows] + pieces.starts
         return (last[pieces.rows] >= begins) & (last[pieces.rows] < begins + pieces.lengths)
 
-    def begin_twice_with(self, token: int | None) -> Any:
-        """(n,) bool: whether the first two tokens of a row are both this one."""
-        twice = np.zeros(len(self.edges) - 1, bool)
+    def begin_with(self, token: int | None, count: int = 1) -> Any:
+        """(n,) bool: whether so many first tokens of a row are all this one."""
+        found = np.zeros(len(self.edges) - 1, bool)
         if token is not None:
-            rows = np.flatnonzero(self.lengths >= 2)
+            rows = np.flatnonzero(self.lengths >= count)
             begins = self.edges[rows]
-            twice[rows] = (self.ids[begins] == token) & (self.ids[begins + 1] == token)
-        return twice
+            found[rows] = np.all([self.ids[begins + place] == token for place in range(count)], axis=0)
+        return found
 
 
 def cut(lengths: Any, spec: SFTSpec) -> Packing:

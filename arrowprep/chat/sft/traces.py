@@ -9,42 +9,51 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrowprep.chat.control_tokens import control_pattern
+from arrowprep.chat.markers import Markers
+from arrowprep.chat.messages import REASONING_FIELDS
 from arrowprep.chat.sft.examples import COLUMNS, VARIABLES, Chat, Reader, Row, rows_of
-from arrowprep.chat.sft.marks import NOT_SHOWN, Marks
 from arrowprep.errors import ChatError
 
 __all__ = ["FindTraces", "untraced"]
+
+# keys that say what to do with a message, or what it belongs to
+_NOT_SHOWN = frozenset({"role", "type", "id", "tool_call_id", "train", "weight"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A text of a field of a message, by its number."""
+
+    message: int
+    field: str
+    text: str
 
 
 @dataclass(frozen=True)
 class FindTraces:
     """What `map` is given: a table of chats → `row` and `problems`, a list of texts for each row.
 
-    special, added: tokens that must not stand in what people wrote; of the added ones only those that the
-        template writes
+    controls: matches the tokens that must not stand in what people wrote; None where they may
     """
 
     reader: Reader
-    special: tuple[str, ...]
-    added: tuple[str, ...]
+    controls: re.Pattern[str] | None
 
     input_format = "arrow"
 
     def __call__(self, table: pa.Table, numbers: Sequence[int]) -> dict[str, Any]:
-        template = self.reader.template
-        pattern = control_pattern(template.source if template else "", self.special, self.added)
         problems = [
-            list(dict.fromkeys(self._problems(row, pattern)))
+            list(dict.fromkeys(self._problems(row)))
             for row in rows_of(table, (*COLUMNS[self.reader.shape], *VARIABLES))
         ]
         return {"row": pa.array(numbers, pa.int64()), "problems": pa.array(problems, pa.list_(pa.string()))}
 
-    def _problems(self, row: Row, pattern: re.Pattern[str]) -> Iterator[str]:
+    def _problems(self, row: Row) -> Iterator[str]:
         try:
             for chat in self.reader.chats_of(row):
                 yield from untraced(chat, lambda chat: self.reader.render(chat, row))
-                yield from _control_tokens(chat, pattern)
+                if self.controls is not None:
+                    yield from _control_tokens(chat, self.controls)
         except ChatError:
             return  # its own row says so
 
@@ -63,22 +72,23 @@ def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
     was. Where that changes the rest of the text, the texts themselves are looked for.
     """
     text = render(chat)
-    marks = Marks(text, around=False)
-    marked = [marks.message(message, number) for number, message in enumerate(chat)]
+    markers: Markers[_Said] = Markers(text, both=False)
+    marked = [_marked(message, number, markers) for number, message in enumerate(chat)]
     try:
         found = render(marked)
     except ChatError:
         found = ""
-    proves = marks.removed(found) == text
+    proves = markers.read(found)[0] == text
     seen: dict[int, dict[str, bool]] = {}
-    for mark, of in marks.owners.items():
-        fields = seen.setdefault(of.message, {})
-        fields[of.field] = fields.get(of.field, False) or (mark in found if proves else of.text in text)
+    for marker, said in markers.owners.items():
+        fields = seen.setdefault(said.message, {})
+        shown = marker in found if proves else said.text in text
+        fields[said.field] = fields.get(said.field, False) or shown
     roles = [message.get("role") for message in chat]
-    shown = {roles[number] for number, fields in seen.items() if any(fields.values())}
+    shown_roles = {roles[number] for number, fields in seen.items() if any(fields.values())}
     for number, fields in seen.items():
         role = roles[number]
-        if role not in shown:
+        if role not in shown_roles:
             yield f"role {role!r}: no message of it left a trace"
         elif not any(fields.values()):
             yield f"a message of role {role!r} left no trace"
@@ -88,10 +98,27 @@ def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
             )
 
 
+def _marked(message: dict[str, Any], number: int, markers: Markers[_Said]) -> dict[str, Any]:
+    """The message with a marker after each text of all its fields."""
+
+    def of(value: Any, field: str) -> Any:
+        if isinstance(value, str):
+            said = _Said(number, field, value.strip())
+            return markers.beside(value, said) if said.text else value
+        if isinstance(value, dict):
+            return {k: v if k in _NOT_SHOWN else of(v, field) for k, v in value.items()}
+        return [of(item, field) for item in value] if isinstance(value, list) else value
+
+    return {
+        key: value if key in _NOT_SHOWN else of(value, "reasoning" if key in REASONING_FIELDS else key)
+        for key, value in message.items()
+    }
+
+
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from (text for key, item in value.items() if key not in NOT_SHOWN for text in _texts(item))
+        yield from (text for key, item in value.items() if key not in _NOT_SHOWN for text in _texts(item))
     elif isinstance(value, list):
         yield from (text for item in value for text in _texts(item))
