@@ -72,9 +72,9 @@ class Aligned:
         lasts: in a full alignment, for all of the characters from there to lasts[i]
         """
         before, after = self.spans()
-        starts = [before[source] if source >= 0 else 0 for source in sources]
+        starts = [before[source] if source >= 0 else self.start for source in sources]
         until = lasts if self.full and lasts is not None else sources
-        ends = [after[source] if source >= 0 else 0 for source in until]
+        ends = [after[source] if source >= 0 else self.start for source in until]
         return Aligned(text, starts[0] if starts else self.start, starts, ends, full=self.full)
 
     def then(self, later: Aligned) -> Aligned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate, chain
+from itertools import accumulate, chain, takewhile
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -136,10 +136,10 @@ class ReferenceEngine:
                 continue
             prepared = self._first.prepare(stretch) if self._first else stretch
             at, cut = self._placed(prepared.text)
-            if self._knows_start and prepared.start == 0 and cut:
-                found = [self._tokenize(cut[0], 0), *map(self._tokens.__getitem__, cut[1:])]
-            else:
-                found = list(map(self._tokens.__getitem__, cut))
+            # pieces that begin where the text does: several, where what is there was inserted
+            first = sum(1 for _ in takewhile(_begins(prepared), at)) if self._knows_start else 0
+            found = [self._tokenize(piece, 0) for piece in cut[:first]]
+            found += map(self._tokens.__getitem__, cut[first:])
             if prepared.starts is not None:
                 found = [_moved(tokens, prepared, place) for tokens, place in zip(found, at, strict=True)]
                 at = [0] * len(found)
@@ -233,6 +233,11 @@ class ReferenceEngine:
         ]
         # without a decoder nothing says how tokens join: a space is right for whole words alone
         return pipeline.decoder.decode(tokens) if pipeline.decoder else " ".join(tokens)
+
+
+def _begins(text: Aligned) -> Callable[[int], bool]:
+    """Whether what stands at a place of a text stands for the start of the original."""
+    return lambda place: text.span(place, place + 1)[0] == 0
 
 
 def _moved(tokens: Tokens, text: Aligned, place: int) -> Tokens:

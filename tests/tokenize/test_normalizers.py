@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from arrowprep.tokenize import Regex, normalizers
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.unicode_normal import normal_form
+from tests.tokenize.build import byte_tokenizer
 
 FORMS = ["NFC", "NFD", "NFKC", "NFKD"]
 # assigned since Unicode 3.2, whose tables every Python has beside its own
@@ -63,6 +64,12 @@ def test_the_content_of_a_replacement_is_literal() -> None:
 
 def test_an_empty_pattern_matches_between_all_characters() -> None:
     assert normalizers.Replace("", "-").normalize_str("ab") == "-a-b-"
+
+
+def test_what_is_inserted_first_stands_where_its_stretch_begins() -> None:
+    tok = byte_tokenizer(normalizer=normalizers.Replace(Regex("x?"), "-"))
+    tok.add_special_tokens(["<s>"])
+    assert tok.encode("a<s>b").offsets[3:5] == [(1, 4), (4, 4)]
 
 
 def test_nothing_is_put_before_nothing() -> None:

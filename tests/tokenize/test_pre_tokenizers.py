@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arrowprep.errors import BadTokenizerFile
-from arrowprep.tokenize import Regex, Tokenizer, pre_tokenizers
+from arrowprep.tokenize import Regex, Tokenizer, normalizers, pre_tokenizers
 from arrowprep.tokenize.models import WordLevel
 from arrowprep.tokenize.oniguruma import Pattern, as_unicode_16, settled, translate
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS, split_spans
@@ -187,6 +187,23 @@ class TestMetaspace:
         assert tok._engine.ids("a<s>a") == tok.encode("a<s>a").ids
         tok.pre_tokenizer.prepend_scheme = "always"
         assert tok.encode("a<s>a").tokens == ["▁a", "<s>", "▁a"]
+
+    def test_a_first_piece_behind_what_was_removed_is_not_at_the_start(self) -> None:
+        tok = Tokenizer(WordLevel({"▁a": 0, "a": 1, "<unk>": 2}))
+        tok.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="first")]
+        )
+        for text, tokens in (("a a", ["▁a", "a"]), (" a a", ["a", "a"])):
+            assert tok.encode(text).tokens == tokens
+            assert tok.encode_columns([text]).ids.to_pylist() == [tok.encode(text).ids]
+
+    def test_every_piece_of_what_was_inserted_in_front_is_at_the_start(self) -> None:
+        tok = Tokenizer(WordLevel({"▁": 0, "▁1": 1, "a": 2, "<unk>": 3}))
+        tok.normalizer = normalizers.Prepend(" ")
+        tok.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.Metaspace(prepend_scheme="first")]
+        )
+        assert tok.encode("1a").tokens == ["▁", "▁1", "a"]
 
     def test_only_u0020_is_a_space(self) -> None:
         assert pieces(pre_tokenizers.Metaspace(), "a\tb\xa0c") == ["▁a\tb\xa0c"]
