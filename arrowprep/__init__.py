@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         split_dataset_by_node,
     )
     from arrowprep.dataset.features import ClassLabel, Features, Image, Json, LargeList, List, Sequence, Value
-    from arrowprep.dataset.info import DatasetInfo
+    from arrowprep.dataset.info import DatasetInfo, NamedSplit, Split
     from arrowprep.dataset.loading import load_from_disk, load_local
     from arrowprep.dataset.splits import DatasetDict
     from arrowprep.dataset.stream.iterable import IterableDataset
@@ -83,6 +83,8 @@ _HOME = {
     "AddedToken": "tokenize.added_tokens",
     "Encoding": "tokenize.encoding",
     "DatasetInfo": "dataset.info",
+    "NamedSplit": "dataset.info",
+    "Split": "dataset.info",
     "load_dataset": "dataset.by_name",
     "load_local": "dataset.loading",
     "load_from_disk": "dataset.loading",
@@ -105,10 +107,12 @@ __all__ = [
     "Json",
     "LargeList",
     "List",
+    "NamedSplit",
     "PreTrainedTokenizer",
     "PreTrainedTokenizerFast",
     "Sequence",
     "Settings",
+    "Split",
     "Tokenizer",
     "TokenizersBackend",
     "Value",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from arrowprep.dataset.info import merged
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
 from arrowprep.dataset.skin.format import Formats
@@ -19,6 +20,8 @@ from arrowprep.dataset.verbs.interleave import interleaved_rows
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from arrowprep.dataset.stream.iterable import IterableDataset
 
 
@@ -29,6 +32,13 @@ class Dataset(Makes, Loads, Looks, ChoosesRows, ChangesColumns, Formats, Maps, E
     >>> ds.map(lambda row: {"n": len(row["text"])})[0]
     {'text': 'a', 'n': 1}
     """
+
+    def __enter__(self) -> Self:
+        """For scripts that use a dataset in a with block; files are let go with the last reference."""
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        pass
 
     def to_iterable_dataset(self, num_shards: int | None = 1) -> IterableDataset:
         """The rows as a stream, in shards of neighbouring rows that can be read at the same time."""
@@ -57,7 +67,8 @@ def _concatenated(datasets: Sequence[Dataset], split: str | None, axis: int) -> 
     join = stack if axis == 0 else side_by_side
     view = first._view if len(datasets) == 1 else join([d._view for d in datasets])
     formats = {repr(d._format.identity) for d in datasets}
-    joined = Dataset._over(view, split=split or first.split, cache_dir=first._cache_dir)
+    info = merged([d._info for d in datasets])
+    joined = Dataset._over(view, split=split or first.split, cache_dir=first._cache_dir, info=info)
     if len(formats) == 1 and (axis == 0 or first._format.columns is None):
         joined._format = first._format
     return joined

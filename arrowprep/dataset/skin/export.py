@@ -118,6 +118,7 @@ class Exports(Held):
             num_shards=num_shards,
             split=self._split,
             format=self._format.saved(),
+            info=self._info.told(),
             sources=self._view.files,
         )
 

@@ -32,9 +32,13 @@ class Formats(Held):
         format_kwargs: of the format, such as dtype
         """
         covered = None if columns is None else tuple(self._view.check(names_of(columns) or ()))
+        options = {**format_kwargs.pop("format_kwargs", {}), **format_kwargs}  # as ds.format has them
+        if type == TRANSFORM:
+            return self.set_transform(options.get("transform"), columns, output_all_columns)
         name = canonical_name(type)
-        self._format = FormatSpec(name, covered, output_all_columns, format_kwargs)
+        self._format = FormatSpec(name, covered, output_all_columns, options)
         self._format.format  # noqa: B018  unknown options are refused here, not at the first read
+        return None
 
     def with_format(
         self,

@@ -150,7 +150,7 @@ class Loads(Held):
             table = pa.ipc.open_stream(buffer).read_all()
         except pa.ArrowInvalid as error:
             raise UnreadableFile(f"the buffer holds no Arrow stream: {error}") from error
-        return cls(plain(table), info, split)
+        return cls._over(View.over(Memory(plain(table)), combine("memory", table)), split=split, info=info)
 
 
 def _refuse_half(path: Path, schema: pa.Schema) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -10,8 +11,8 @@ import pyarrow as pa
 
 from arrowprep.dataset.column import Column
 from arrowprep.dataset.features import Features
-from arrowprep.dataset.indices import Rows, Span, row_of, rows_of
-from arrowprep.dataset.info import DatasetInfo
+from arrowprep.dataset.indices import Picks, Rows, Span, row_of, rows_of
+from arrowprep.dataset.info import DatasetInfo, NamedSplit
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.view import field_of
 from arrowprep.errors import BadArgument, BadSelection
@@ -54,7 +55,26 @@ class Looks(Held):
     @property
     def info(self) -> DatasetInfo:
         """What is known beside the rows."""
-        return DatasetInfo(self.features, len(self), self.dataset_size, self._split)
+        size = self.dataset_size
+        return replace(
+            self._info, features=self.features, num_rows=len(self), dataset_size=size, split=self._split
+        )
+
+    @property
+    def description(self) -> str:
+        return self._info.description
+
+    @property
+    def citation(self) -> str:
+        return self._info.citation
+
+    @property
+    def homepage(self) -> str:
+        return self._info.homepage
+
+    @property
+    def license(self) -> str:
+        return self._info.license
 
     @property
     def dataset_size(self) -> int:
@@ -63,9 +83,9 @@ class Looks(Held):
         return sum(path.stat().st_size for path in files) if files else int(self.data.nbytes)
 
     @property
-    def split(self) -> str | None:
+    def split(self) -> NamedSplit | None:
         """The name of the split that this was loaded as."""
-        return self._split
+        return None if self._split is None else NamedSplit(self._split)
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
@@ -88,9 +108,42 @@ class Looks(Held):
 
     @property
     def format(self) -> dict[str, Any]:
-        """What `set_format` set."""
-        known = self._format.saved() or {"type": self._format.name}
-        return {**known, "columns": list(self._format.columns or self.column_names)}
+        """What `set_format` set, as `set_format(**ds.format)` takes it."""
+        return {
+            "type": self._format_type,
+            "format_kwargs": self._format_kwargs,
+            "columns": self._format_columns or self.column_names,
+            "output_all_columns": self._output_all_columns,
+        }
+
+    # -- what libraries for `datasets` look at --------------------------------------------------------
+
+    @property
+    def _data(self) -> pa.Table:
+        return self.data
+
+    @property
+    def _indices(self) -> pa.Table | None:
+        """The row numbers in the files, where they are not a contiguous range."""
+        picked = [source.rows for source in self._view.sources if isinstance(source.rows, Picks)]
+        return pa.table({"indices": picked[0].numbers.astype(np.uint64)}) if picked else None
+
+    @property
+    def _format_type(self) -> str | None:
+        return None if self._format.name == "python" else self._format.name
+
+    @property
+    def _format_columns(self) -> list[str] | None:
+        return None if self._format.columns is None else list(self._format.columns)
+
+    @property
+    def _format_kwargs(self) -> dict[str, Any]:
+        transform = self._format.transform
+        return dict(self._format.options) if transform is None else {"transform": transform}
+
+    @property
+    def _output_all_columns(self) -> bool:
+        return self._format.output_all_columns
 
     def __repr__(self) -> str:
         width = max((len(name) for name in self.column_names), default=0)
