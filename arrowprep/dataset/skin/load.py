@@ -17,7 +17,7 @@ from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.load.generated import generate, generated_name
 from arrowprep.dataset.load.plain import plain
 from arrowprep.dataset.skin.held import Held
-from arrowprep.dataset.storage.backing import Files
+from arrowprep.dataset.storage.backing import Files, Memory
 from arrowprep.dataset.storage.converted import Reuse
 from arrowprep.dataset.storage.parts import NOTE
 from arrowprep.dataset.storage.scratch import cache_root, scratch_folder
