@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,15 @@ import pyarrow.compute as pc
 from arrowprep.chat.packing import Packing
 from arrowprep.chat.sft.encode import TWO_BOS, Fate
 from arrowprep.chat.sft.encoded import Encoded, RunOptions, SFTDataset, encode_sft, find_problems
+from arrowprep.chat.sft.examples import COLUMNS
 from arrowprep.chat.sft.facts import Facts
 from arrowprep.chat.sft.spec import SFTSpec
+from arrowprep.chat.sft.traces import excerpts
 from arrowprep.chat.template import ChatTemplate
 
 __all__ = ["Finding", "SFTReport", "report_of", "report_sft"]
 
+_GROUPS = ("dropped", "refused", "shortened", "unstopped", "no_bos", "problems")  # of findings
 _NAMED = 5  # rows that a finding names
 _BAR = 40  # characters of the histogram's longest bar
 
@@ -29,11 +32,13 @@ class Finding:
     """Something that rows have in common.
 
     rows: the numbers of the first of them
+    example: how the first of them begins
     """
 
     what: str
     count: int
     rows: list[int]
+    example: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,15 +126,7 @@ class SFTReport:
 
     def findings(self) -> Iterator[tuple[str, Finding]]:
         """(group, finding), the groups in order."""
-        groups = {
-            "dropped": self.dropped,
-            "refused": self.refused,
-            "shortened": self.shortened,
-            "unstopped": self.unstopped,
-            "no bos": self.no_bos,
-            "problems": self.problems,
-        }
-        return ((name, finding) for name, found in groups.items() for finding in found)
+        return ((name.replace("_", " "), finding) for name in _GROUPS for finding in getattr(self, name))
 
     def __str__(self) -> str:
         lines = [f"{name:<12} {value}" for name, value in self.facts()]
@@ -173,7 +170,7 @@ def report_sft(
     """
     options = RunOptions(num_proc, batch_size, load_from_cache_file)
     encoded = encode_sft(ds, tokenizer, SFTSpec.of(**what), template, options)
-    return report_of(encoded, problems_of(ds, tokenizer, encoded, options))
+    return report_of(ds, encoded, problems_of(ds, tokenizer, encoded, options))
 
 
 def problems_of(ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOptions) -> list[Finding]:
@@ -185,15 +182,15 @@ def problems_of(ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOp
     return _sorted(rows)
 
 
-def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
-    """The report on rows that are encoded."""
+def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding]) -> SFTReport:
+    """The report on the rows of a dataset, which are encoded."""
     facts, plan = encoded.facts, encoded.plan()
     trains, trains_not, unknown = facts.rows_by_stop()
     kept = facts.kept
     tokens_kept = int(facts.lengths[kept].sum())
     of_kept_rows = int(facts.tokens[np.isin(facts.rows, facts.rows[kept])].sum())
     whole = facts.tokens[facts.tokens > 0]
-    return SFTReport(
+    report = SFTReport(
         options=asdict(encoded.spec),
         shape=encoded.reader.shape,
         rows_in=len(np.unique(facts.rows)),
@@ -218,6 +215,21 @@ def report_of(encoded: Encoded, problems: list[Finding]) -> SFTReport:
         lengths=_histogram(whole),
         packing=_packing(plan),
     )
+    return _with_examples(report, ds, COLUMNS[encoded.reader.shape])
+
+
+def _with_examples(report: SFTReport, ds: SFTDataset, columns: Sequence[str]) -> SFTReport:
+    """Each finding with the beginning of its first row."""
+    firsts = sorted({finding.rows[0] for _, finding in report.findings()})
+    if not firsts:
+        return report
+    words = excerpts(ds.select(firsts).with_format("arrow")[:], columns)
+    begins = dict(zip(firsts, words, strict=True))
+    groups: dict[str, Any] = {
+        name: [replace(finding, example=begins[finding.rows[0]]) for finding in getattr(report, name)]
+        for name in _GROUPS
+    }
+    return replace(report, **groups)
 
 
 def _dropped(facts: Facts) -> list[Finding]:
@@ -282,4 +294,5 @@ def _share(part: int, whole: int) -> str:
 def _counted(finding: Finding) -> str:
     count, unit = finding.count, "row" if finding.count == 1 else "rows"
     more = ", …" if count > len(finding.rows) else ""
-    return f"{count:,} {unit}: {finding.what} ({unit} {', '.join(map(str, finding.rows))}{more})"
+    example = f": {finding.example}" if finding.example else ""
+    return f"{count:,} {unit}: {finding.what} ({unit} {', '.join(map(str, finding.rows))}{more}{example})"

@@ -11,6 +11,7 @@ import arrowprep
 from arrowprep.cli.style import GREEN, paint
 from arrowprep.errors import BadArgument, MissingFile
 
+PARTS = ("header", "empty_reasoning", "end_of_turn", "trailing_newline")  # of a Convention
 SUMMARY = "look at conversations: tokens, what is trained, what is lost"
 UNPRINTABLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
 
@@ -48,6 +49,23 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stop-string", action="append", default=[], metavar="TEXT", help="a text that ends a turn"
     )
+    parser.add_argument(
+        "--convention",
+        type=_convention,
+        metavar="PARTS",
+        help=f"what of the template's own text is trained: none, or some of {','.join(PARTS)}",
+    )
+    parser.add_argument(
+        "--straddle", choices=("overlap", "inside", "start"), default="overlap", help="tokens over an edge"
+    )
+    parser.add_argument("--sanitize", action="store_true", help="control tokens in messages are text")
+
+
+def _convention(parts: str) -> dict[str, bool]:
+    names = [] if parts == "none" else parts.replace("-", "_").split(",")
+    if unknown := set(names) - set(PARTS):
+        raise argparse.ArgumentTypeError(f"no part {', '.join(sorted(unknown))}; they are {', '.join(PARTS)}")
+    return {part: part in names for part in PARTS}
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -57,6 +75,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _given(arguments: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     """The dataset, the tokenizer, and the options of a preparation."""
+    from arrowprep.chat.convention import Convention
+
     tokenizer = arrowprep.load_tokenizer(arguments.tokenizer)
     ds = arrowprep.load_local(arguments.file, split="train")
     template = arguments.template
@@ -76,6 +96,9 @@ def _given(arguments: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
             "truncation": arguments.truncation,
             "spans": arguments.spans,
             "stop_strings": arguments.stop_string,
+            "convention": None if arguments.convention is None else Convention(**arguments.convention),
+            "straddle": arguments.straddle,
+            "sanitize": arguments.sanitize,
         },
     )
 
@@ -130,7 +153,7 @@ def _report(arguments: argparse.Namespace) -> None:
     template, run = options.pop("template"), RunOptions(arguments.num_proc)
     encoded = encode_sft(ds, tokenizer, SFTSpec.of(packing=arguments.packing, **options), template, run)
     problems = problems_of(ds, tokenizer, encoded, run)
-    report = report_of(encoded, problems)
+    report = report_of(ds, encoded, problems)
     if arguments.html:
         arguments.html.write_text(
             _page(Path(arguments.file).name, ds, encoded, report, arguments.rows), encoding="utf-8"

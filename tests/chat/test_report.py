@@ -209,13 +209,19 @@ class TestShown:
         report = report_sft(of(GOOD, [turn("<b>", "x"), *GOOD], [turn("user", "?")]), tokenizer)
         text = str(report)
         assert "3 in, 2 out" in text
-        assert "1 row: nothing to train (row 2)" in text
+        assert "1 row: nothing to train (row 2: ?)" in text
         read = json.loads(report.to_json())
-        assert read["dropped"] == [{"what": "nothing to train", "count": 1, "rows": [2]}]
+        assert read["dropped"] == [{"what": "nothing to train", "count": 1, "rows": [2], "example": "?"}]
         assert "role '<b>'" in read["problems"][0]["what"]
         page = report._repr_html_()
         assert "&lt;b&gt;" in page
         assert "<b>" not in page
+
+    def test_shows_how_the_first_row_of_a_finding_begins(self, tokenizer: Any) -> None:
+        long = [turn("user", "one\n two " * 20)]
+        report = report_sft(of(GOOD, long, [turn("user", "?"), turn("system", "!")]), tokenizer)
+        assert [found.example for found in report.dropped] == ["one two " * 7 + "one…"]
+        assert [found.example for found in report.problems] == ["? / !"]
 
     def test_texts_have_a_report_too(self, tokenizer: Any) -> None:
         report = report_sft(Dataset.from_dict({"text": ["a b c", "d", ""]}), tokenizer)

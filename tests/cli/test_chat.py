@@ -64,6 +64,17 @@ def test_shows_what_is_trained_without_reasoning(tmp_path: Path, capsys: Any) ->
     assert "<think>Easy.</think>[Four.<|im_end|>]" in capsys.readouterr().out
 
 
+def test_a_convention_names_the_parts_that_are_trained(given: Any, capsys: Any) -> None:
+    main(["chat", "show", *given, "--convention", "header,trailing-newline", "--straddle", "inside"])
+    shown = capsys.readouterr().out
+    assert "[<|im_start|>assistant\nFour].<|im_end|>[\n]" in shown  # GPT-2 has a token ".<"
+    main(["chat", "show", *given, "--convention", "none", "--spans", "infer", "--straddle", "start"])
+    assert "assistant\n[Four.<]|im_end|>" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["chat", "show", *given, "--convention", "headers"])
+    assert "no part headers; they are header, empty_reasoning" in capsys.readouterr().err
+
+
 def test_says_how_much_is_cut_off(given: Any, capsys: Any) -> None:
     main(["chat", "show", *given, "--max-length", "36"])
     assert capsys.readouterr().out.endswith("--- 5 of 40 tokens are trained, 4 are cut off\n")
@@ -81,7 +92,7 @@ def test_reports_rows_tokens_and_why_rows_are_dropped(given: Any, capsys: Any) -
     assert main(["chat", "report", *given]) == 0
     shown = capsys.readouterr().out
     assert "2 in, 1 out" in shown
-    assert "1 row: nothing to train (row 1)" in shown
+    assert "1 row: nothing to train (row 1: nobody answers \\x1b[31m)" in shown
 
 
 def test_the_report_as_json(given: Any, capsys: Any) -> None:

@@ -14,10 +14,11 @@ from arrowprep.chat.messages import REASONING_FIELDS
 from arrowprep.chat.sft.examples import COLUMNS, VARIABLES, Chat, Reader, Row, rows_of
 from arrowprep.errors import ChatError
 
-__all__ = ["FindTraces", "untraced"]
+__all__ = ["FindTraces", "excerpts", "untraced"]
 
 # keys that say what to do with a message, or what it belongs to
-_NOT_SHOWN = frozenset({"role", "type", "id", "tool_call_id", "train", "weight"})
+_NOT_SHOWN = frozenset({"role", "from", "type", "id", "tool_call_id", "train", "weight"})
+_EXCERPT = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,14 @@ def _marked(message: dict[str, Any], number: int, markers: Markers[_Said]) -> di
         key: value if key in _NOT_SHOWN else of(value, "reasoning" if key in REASONING_FIELDS else key)
         for key, value in message.items()
     }
+
+
+def excerpts(table: pa.Table, names: Sequence[str]) -> Iterator[str]:
+    """The first words that people wrote in each row of these columns, on one line and printable."""
+    for row in rows_of(table, names):
+        words = " / ".join(" ".join(text.split()) for text in _texts(row) if text.strip())
+        begin = words if len(words) <= _EXCERPT else words[: _EXCERPT - 1] + "…"
+        yield "".join(char if char.isprintable() else repr(char)[1:-1] for char in begin)
 
 
 def _texts(value: Any) -> Iterator[str]:
