@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from ctypes import byref
 from dataclasses import fields
-from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,6 +14,7 @@ import pyarrow as pa
 from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.bulk import chosen, utf8
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.engine import Encoded
 from arrowprep.tokenize.models import BPE, Model
@@ -23,16 +22,16 @@ from arrowprep.tokenize.native_decoder import can_decode, decode
 from arrowprep.tokenize.native_library import (
     Added,
     EncodedColumns,
+    FlatStrings,
     Handle,
     KernelFailure,
-    Strings,
     Texts,
     address,
     call,
     cpu,
+    flat_strings,
     foreign,
     load,
-    strings,
     validity,
 )
 from arrowprep.tokenize.normalizers import NFC, Normalizer
@@ -287,10 +286,10 @@ class _Matched:
         if spaced and any(token.rstrip for token in tokens):
             raise Unsupported("an added token begins with the white space that another takes")
         normalize = pipeline.normalizer.normalize_str if normalized and pipeline.normalizer else str
-        self._contents = pa.array([normalize(token.content) for token in tokens], pa.large_string())
+        self._contents = _strings([normalize(token.content) for token in tokens])
         self._ids = np.array([vocabulary.ids[token.content] for token in tokens], np.uint32)
         self._flags = np.array([_flags(token, token.content in ignored) for token in tokens], np.uint8)
-        self.added = Added(strings(self._contents), self._ids.ctypes.data, self._flags.ctypes.data)
+        self.added = Added(self._contents.strings, self._ids.ctypes.data, self._flags.ctypes.data)
 
 
 def _flags(token: AddedToken, ignored: bool) -> int:
@@ -315,25 +314,25 @@ def _model(library: Any, model: Model, cache_bytes: int) -> Handle:
         ids = model._tables.ids
         if len(set(ids.values())) < len(ids):
             raise Unsupported("two tokens have the same id")
-        tokens, merges = _strings(ids), _strings(chain.from_iterable(model._tables.merges))
+        tokens = _strings(list(ids))
+        merges = flat_strings(*chosen(tokens.data, tokens.offsets, model._tables.parts))
         numbers = np.fromiter(ids.values(), np.uint32, len(ids))
         made[key] = call(
             library,
             "arrowprep_model_new",
             "arrowprep_model_free",
-            byref(tokens[0]),
+            byref(tokens.strings),
             numbers.ctypes.data,
-            byref(merges[0]),
+            byref(merges.strings),
             model.ignore_merges,
             cache_bytes,
         )
     return made[key]
 
 
-def _strings(texts: Iterable[str]) -> tuple[Strings, pa.Array]:
-    """For the kernel, with the array that keeps them."""
+def _strings(texts: list[str]) -> FlatStrings:
+    """For the kernel."""
     try:
-        array = pa.array(list(texts), pa.large_string())
+        return flat_strings(*utf8(texts))
     except UnicodeEncodeError as error:
         raise Unsupported("a token has half of a surrogate pair") from error
-    return strings(array), array

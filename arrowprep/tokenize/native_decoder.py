@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 
+from arrowprep.tokenize.bulk import utf8
 from arrowprep.tokenize.decoders import ByteLevel
 from arrowprep.tokenize.native_library import (
     DecodedColumn,
@@ -16,8 +17,8 @@ from arrowprep.tokenize.native_library import (
     Rows,
     address,
     call,
+    flat_strings,
     foreign,
-    strings,
     validity,
 )
 from arrowprep.tokenize.pipeline import Pipeline
@@ -81,14 +82,14 @@ def _decoder(library: Any, pipeline: Pipeline) -> Handle:
     tokens = {id: token for token, id in pipeline.model.get_vocab().items()}
     tokens.update((id, token.content) for id, token in pipeline.added.tokens.items())
     special = pipeline.added.special
-    contents = pa.array(list(tokens.values()), pa.large_string())
+    contents = flat_strings(*utf8(list(tokens.values())))
     ids = np.fromiter(tokens, np.uint32, len(tokens))
     skipped = np.fromiter((token in special for token in tokens.values()), np.uint8, len(tokens))
     handle = call(
         library,
         "arrowprep_decoder_new",
         "arrowprep_decoder_free",
-        byref(strings(contents)),
+        byref(contents.strings),
         ids.ctypes.data,
         skipped.ctypes.data,
     )

@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 ABI = 1
@@ -151,10 +153,23 @@ def call(library: ctypes.CDLL, name: str, free: str, *arguments: Any) -> Handle:
     return Handle(pointer, getattr(library, free))
 
 
-def strings(array: pa.LargeStringArray) -> Strings:
-    """An array without nulls or offset, which must be kept as long as this is used."""
-    _, offsets, data = array.buffers()
-    return Strings(address(data), data.size if data else 0, address(offsets), len(array))
+@dataclass(frozen=True, slots=True)
+class FlatStrings:
+    """Strings for the kernel, with what keeps them: they hold as long as this does.
+
+    Not made by pa.array, which imports pandas before it looks at a list.
+    """
+
+    data: bytes
+    offsets: npt.NDArray[np.int64]
+    strings: Strings
+
+
+def flat_strings(data: bytes, offsets: npt.NDArray[np.int64]) -> FlatStrings:
+    """Of their bytes one after the other, and the (n + 1,) places where each begins and the last one ends."""
+    pointer = ctypes.cast(ctypes.c_char_p(data), c_void_p).value
+    strings = Strings(pointer if data else None, len(data), offsets.ctypes.data, len(offsets) - 1)
+    return FlatStrings(data, offsets, strings)
 
 
 def foreign(pointer: int, size: int, owner: Handle) -> pa.Buffer:

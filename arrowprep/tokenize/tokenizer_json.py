@@ -11,6 +11,7 @@ from typing import Any
 
 from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile
 from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.bulk import uncollected
 from arrowprep.tokenize.component import Component, Spec
 from arrowprep.tokenize.decoders import read_decoder
 from arrowprep.tokenize.models import Model, read_model
@@ -52,6 +53,11 @@ def read_tokenizer(source: str | bytes | Path) -> TokenizerFile:
     """
     name = str(source) if isinstance(source, Path) else "the tokenizer"
     data = _read_file(source) if isinstance(source, Path) else source
+    with uncollected():
+        return _read(_parsed(data, name))
+
+
+def _parsed(data: str | bytes, name: str) -> dict[str, Any]:
     try:
         content = json.loads(data, parse_float=read_number)
     except UnicodeDecodeError as error:
@@ -60,9 +66,10 @@ def read_tokenizer(source: str | bytes | Path) -> TokenizerFile:
         raise BadTokenizerFile(f"{name} is not JSON: {error}", path=name) from error
     if not isinstance(content, dict) or "model" not in content:
         raise BadTokenizerFile(f"{name} is no tokenizer.json: it has no model", path=name, place="model")
-    return _read(content)
+    return content
 
 
+POWERS = [10.0**n for n in range(20)]
 _NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 
 
@@ -75,6 +82,9 @@ def read_number(text: str) -> float:
     >>> read_number("-3.3334579467773438")
     -3.333457946777344
     """
+    whole, _, fraction = text.partition(".")
+    if len(text) < 19 and fraction.isdigit() and (number := int(whole + fraction)):
+        return number / POWERS[len(fraction)]  # most are of this kind, and it takes a fifth of the time
     match = _NUMBER.fullmatch(text)
     if match is None:
         return float(text)

@@ -92,7 +92,8 @@ def byte_pair_tokenizer(
     check_ranks(ranks, place)
     spelled = {_spell(token): rank for token, rank in sorted(ranks.items(), key=lambda item: item[1])}
     model = BPE(ignore_merges=True)
-    model._tables = BpeTables({token: rank + first_id for token, rank in spelled.items()}, merges_of(spelled))
+    ids = {token: rank + first_id for token, rank in spelled.items()}
+    model._tables = BpeTables.of(ids, merges_of(spelled))
     parts: dict[str, Component | None] = {
         "pre_tokenizer": Sequence([_split(pattern), ByteLevel(add_prefix_space=False, use_regex=False)]),
         "decoder": ByteLevelDecoder(),

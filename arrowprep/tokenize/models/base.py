@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
+from arrowprep.tokenize.bulk import feed_texts, little_endian
 from arrowprep.tokenize.component import Component, Spec
 
 
@@ -90,22 +92,21 @@ class Vocabulary:
 
     def feed(self, update: Callable[[bytes], None]) -> None:
         """Give all of the content to a hash: the ids in their order, and their tokens."""
-        ids = np.fromiter(self.ids.values(), np.int64, len(self.ids))
+        order = self.order.tolist()
         tokens = list(self.ids)
-        order = np.argsort(ids, kind="stable")
-        update(ids[order].tobytes())
-        feed_texts(update, [tokens[at] for at in order.tolist()])
+        numbers = np.fromiter(self.ids.values(), np.int64, len(tokens))
+        update(little_endian(numbers[self.order]))
+        feed_texts(update, [tokens[at] for at in order])
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """(n,) the places of the tokens, as they were given, in the order of their ids."""
+        numbers = np.fromiter(self.ids.values(), np.int64, len(self.ids))
+        return np.argsort(numbers, kind="stable")
 
     def by_id(self) -> dict[str, int]:
         """In the order of ids, as files are written."""
         return dict(sorted(self.ids.items(), key=lambda item: item[1]))
-
-
-def feed_texts(update: Callable[[bytes], None], texts: Sequence[str]) -> None:
-    """Give texts to a hash: how many, all lengths, all texts as one; a tenth of the time of one by one."""
-    update(len(texts).to_bytes(8, "little"))
-    update(np.fromiter(map(len, texts), np.int64, len(texts)).tobytes())
-    update("".join(texts).encode("utf-8", "surrogatepass"))
 
 
 class VocabularyModel(Model):

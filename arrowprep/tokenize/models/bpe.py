@@ -5,34 +5,83 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
+from operator import add, eq
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError
+from arrowprep.tokenize.bulk import little_endian
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
-from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, feed_texts, read_vocabulary
+from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
 from arrowprep.tokenize.models.merging import Ranks, merge, merge_with_dropout
 
 Merges = Sequence[Sequence[str]]
 
 
 class BpeTables(Vocabulary):
-    """The vocabulary and the merges, and what is derived from them when first needed."""
+    """The vocabulary and the merges, and what is derived from them when first needed.
 
-    def __init__(self, ids: dict[str, int], merges: Merges) -> None:
+    parts: (2m,) the left and the right token of each merge by rank, as places in the
+        order in which the vocabulary has its tokens: a tenth of the memory of texts
+    """
+
+    def __init__(self, ids: dict[str, int], parts: npt.NDArray[np.int32]) -> None:
         super().__init__(ids)
-        self.merges = merges
+        self.parts = parts
+
+    @classmethod
+    def of(cls, ids: dict[str, int], merges: Merges, prefix: str = "") -> BpeTables:
+        """Of merges as pairs of texts. Raises BadArgument for the first that cannot be done."""
+        flat = list(chain.from_iterable(merges))
+        lefts, rights = flat[::2], flat[1::2]
+        inner = [right[len(prefix) :] for right in rights] if prefix else rights
+        if set(map(len, merges)) <= {2} and all(map(ids.__contains__, map(add, lefts, inner))):
+            places = ids if _in_order(ids) else dict(zip(ids, range(len(ids)), strict=True))
+            try:
+                return cls(ids, np.fromiter(map(places.__getitem__, flat), np.int32, len(flat)))
+            except KeyError:
+                pass
+        raise BadArgument(_broken_merge(ids, merges, len(prefix)), argument="merges")
+
+    @property
+    def merges(self) -> list[tuple[str, str]]:
+        """The pairs by rank, made anew each time."""
+        tokens = list(self.ids)
+        parts = map(tokens.__getitem__, self.parts.tolist())
+        return list(zip(parts, parts, strict=True))
 
     @cached_property
     def ranks(self) -> Ranks:
         # of a pair that is given twice the later rank stays
-        return {(left, right): rank for rank, (left, right) in enumerate(self.merges)}
+        return dict(zip(self.merges, range(len(self.parts) // 2), strict=True))
 
     def feed(self, update: Callable[[bytes], None]) -> None:
         super().feed(update)
-        feed_texts(update, list(chain.from_iterable(self.merges)))
+        by_id = np.empty(len(self.ids), np.int64)
+        by_id[self.order] = np.arange(len(by_id))
+        update(little_endian(by_id[self.parts]))
+
+
+def _in_order(ids: dict[str, int]) -> bool:
+    """Whether the ids are 0, 1, 2, ..."""
+    return all(map(eq, ids.values(), range(len(ids))))
+
+
+def _broken_merge(ids: dict[str, int], merges: Merges, skip: int) -> str:
+    """What is wrong with the first merge that cannot be done."""
+    for rank, pair in enumerate(merges):
+        if len(pair) != 2:
+            return f"merges[{rank}] is {pair!r}, not a pair of tokens"
+        left, right = pair
+        for token in (left, right, left + right[skip:]):
+            if token not in ids:
+                return f"merges[{rank}] joins {left!r} and {right!r}, but {token!r} is not in the vocabulary"
+    raise AssertionError("all merges can be done")
 
 
 class BPE(VocabularyModel):
@@ -78,9 +127,7 @@ class BPE(VocabularyModel):
         self.fuse_unk = fuse_unk
         self.byte_fallback = byte_fallback
         self.ignore_merges = ignore_merges
-        self._tables = BpeTables(dict(vocab or {}), pairs)
-        if problem := self._broken_merge():
-            raise BadArgument(problem, argument="merges")
+        self._tables = BpeTables.of(dict(vocab or {}), pairs, continuing_subword_prefix or "")
 
     @classmethod
     def from_json(cls, spec: Spec) -> BPE:
@@ -95,9 +142,10 @@ class BPE(VocabularyModel):
             byte_fallback=spec.flag("byte_fallback", False),
             ignore_merges=spec.flag("ignore_merges", False),
         )
-        model._tables = BpeTables(vocab, merges)
-        if problem := model._broken_merge():
-            raise spec.bad(problem)
+        try:
+            model._tables = BpeTables.of(vocab, merges, model.continuing_subword_prefix or "")
+        except BadArgument as error:
+            raise spec.bad(error.message) from error
         return model
 
     @staticmethod
@@ -120,18 +168,6 @@ class BPE(VocabularyModel):
             storage.write(folder, prefix, "vocab.json", storage.compact(self._tables.by_id())),
             storage.write(folder, prefix, "merges.txt", "#version: 0.2\n" + merges),
         ]
-
-    def _broken_merge(self) -> str | None:
-        """What is wrong with the first merge that cannot be done."""
-        ids = self._tables.ids
-        skip = len(self.continuing_subword_prefix or "")
-        for rank, (left, right) in enumerate(self._tables.merges):
-            for token in (left, right, left + right[skip:]):
-                if token not in ids:
-                    return (
-                        f"merges[{rank}] joins {left!r} and {right!r}, but {token!r} is not in the vocabulary"
-                    )
-        return None
 
     def options_json(self) -> dict[str, Any]:
         return {
@@ -284,14 +320,17 @@ def _read_merges(spec: Spec) -> Merges:
     """The list at "merges": pairs, or in old files texts with one space."""
     merges: list[Any] = spec.get("merges", list)
     kinds = set(map(type, merges))
-    if kinds == {list} and set(map(len, merges)) == {2}:
-        strings = set(map(type, (part for merge in merges for part in merge)))
-        if strings == {str}:
-            return merges
-    pairs = []
-    for rank, given in enumerate(merges):
-        pair = given.split(" ") if isinstance(given, str) else given
-        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
-            raise spec.bad(f"merges[{rank}] is {given!r}, not a pair of tokens")
-        pairs.append(pair)
-    return pairs
+    if kinds == {str}:
+        pairs: list[Any] = list(map(str.split, merges, repeat(" ")))
+    else:
+        pairs = [given.split(" ") if isinstance(given, str) else given for given in merges]
+    # a set of types instead of a check each: 446,000 merges in 70 ms
+    if set(map(type, pairs)) <= {list} and set(map(len, pairs)) <= {2}:  # noqa: SIM102 - the order matters
+        if set(map(type, chain.from_iterable(pairs))) <= {str}:
+            return pairs
+    rank = next(rank for rank, pair in enumerate(pairs) if not _is_pair(pair))
+    raise spec.bad(f"merges[{rank}] is {merges[rank]!r}, not a pair of tokens")
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)

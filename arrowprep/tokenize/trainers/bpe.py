@@ -64,7 +64,7 @@ class BpeTrainer(Trainer[Model]):
         vocabulary, merges = self.learn(words)
         model.continuing_subword_prefix = self.continuing_subword_prefix
         model.end_of_word_suffix = self.end_of_word_suffix
-        model._tables = BpeTables(vocabulary, merges)
+        model._tables = BpeTables.of(vocabulary, merges, self.continuing_subword_prefix or "")
 
     def learn(self, words: Counter[str]) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """The vocabulary, and the merges in their order."""
