@@ -69,6 +69,20 @@ class FormatSpec:
         """Whether a column of this format can be shown without the others."""
         return self.transform is None and self.format.by_column
 
+    @cached_property
+    def cell(self) -> Callable[[pa.Array, int, Any], Any] | None:
+        """What shows one value of an array; None where rows are shown otherwise."""
+        return self._plainly("cell")
+
+    @cached_property
+    def gathered(self) -> Callable[[Any], Any] | None:
+        """What shows numbers that were gathered; None where batches are shown otherwise."""
+        return self._plainly("gathered")
+
+    def _plainly(self, how: str) -> Callable[..., Any] | None:
+        plain = self.transform is None and not self.output_all_columns
+        return getattr(self.format, how, None) if plain else None
+
     def covered(self, names: Iterable[str]) -> list[str]:
         """The columns that come out, in the dataset's order."""
         if self.columns is None or self.output_all_columns:
@@ -90,11 +104,7 @@ class FormatSpec:
                 yield self.row(table.slice(i, 1), features)
             return
         columns = {name: self.column(name, table.column(name), features) for name in table.column_names}
-        if not columns:
-            yield from ({} for _ in range(table.num_rows))
-        names = list(columns)
-        for values in zip(*columns.values(), strict=True):
-            yield dict(zip(names, values, strict=True))
+        yield from as_rows(columns, table.num_rows)
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         """A table as `ds[a:b]` returns it."""
@@ -130,3 +140,12 @@ class FormatSpec:
         if not isinstance(shown, dict):
             return shown  # a table or a data frame has no place for Python objects
         return {n: shown[n] if n in shown else plain[n] for n in names}
+
+
+def as_rows(columns: Mapping[str, Any], count: int) -> Iterator[dict[str, Any]]:
+    """`count` rows as dicts, from a value a row of each column."""
+    if not columns:
+        yield from ({} for _ in range(count))
+    names = list(columns)
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(names, values, strict=True))

@@ -32,6 +32,9 @@ class Span:
     def array(self) -> RowArray:
         return np.arange(self.start, self.stop, dtype=np.int64)
 
+    def at(self, row: int) -> int:
+        return self.start + row
+
     def part(self, start: int, stop: int) -> Span:
         return Span(self.start + start, self.start + stop)
 
@@ -47,6 +50,9 @@ class Picks:
 
     def array(self) -> RowArray:
         return self.numbers
+
+    def at(self, row: int) -> int:
+        return int(self.numbers[row])
 
     def part(self, start: int, stop: int) -> Picks:
         return Picks(self.numbers[start:stop])
@@ -165,8 +171,10 @@ def _wrapped(numbers: npt.NDArray[Any], num_rows: int) -> RowArray:
     """Row numbers from 0, checked; a copy only where there are negative ones."""
     if len(numbers) == 0:
         return numbers.astype(np.int64)
+    signed = numbers.astype(np.int64, copy=False)
+    if int(signed.view(np.uint64).max()) < num_rows:  # one look: negative ones are the largest so
+        return signed
     for end in (int(numbers.min()), int(numbers.max())):
         if not -num_rows <= end < num_rows:
             raise RowOutOfRange(end, num_rows)
-    signed = numbers.astype(np.int64, copy=False)
-    return np.where(signed < 0, signed + num_rows, signed) if signed.min() < 0 else signed
+    return np.where(signed < 0, signed + num_rows, signed)

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from arrowprep.dataset.compute import pc
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Rows, Span, compose
-from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
+from arrowprep.dataset.storage.backing import Backing, Cell, Memory, own_copy
 from arrowprep.dataset.storage.cache import MappedPicks
 from arrowprep.dataset.widen import cast
 from arrowprep.errors import ColumnNotFound, LengthMismatch
@@ -105,6 +106,33 @@ class View:
         if plan is None:
             plan = self._plans[key] = _ReadPlan(self, self.column_names if key is None else key)
         return plan.read(rows)
+
+    def cells(self, row: int, names: Sequence[str]) -> list[Cell] | None:
+        """Where one logical row lies; None where a column is cast as it is read."""
+        key = tuple(names)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = _ReadPlan(self, key)
+        return plan.cells(row)
+
+    def numbers(self, rows: Rows, name: str) -> NDArray[Any] | None:
+        """(n, ...) rows of a column as NumPy numbers, or objects where lists differ in length.
+
+        None where they are not read so: a null among their neighbours, or another type.
+        """
+        source, field = self._number_sources[name]
+        return None if field is None else source.backing.numbers(field, compose(source.rows, rows))
+
+    @cached_property
+    def _number_sources(self) -> dict[str, tuple[Source, str | None]]:
+        """Where each column lies; the field is None where it is cast as it is read."""
+        found: dict[str, tuple[Source, str | None]] = {}
+        for name, place in self.columns.items():
+            source = self.sources[place.source]
+            stored = source.backing.schema.field(place.field).type
+            is_as_stored = not place.path and stored == self.schema.field(name).type
+            found[name] = source, place.field if is_as_stored else None
+        return found
 
     @cached_property
     def _plans(self) -> dict[tuple[str, ...] | None, _ReadPlan]:
@@ -272,6 +300,28 @@ class _ReadPlan:
             return False
         stored = self._parts[0][0].backing.schema
         return all(stored.field(field.name).type == field.type for field in self._schema)
+
+    def cells(self, row: int) -> list[Cell] | None:
+        """Where a row lies; None where a column is cast as it is read, or lies within another."""
+        if not self._is_uncast:
+            return None
+        found = [source.backing.cells(source.rows.at(row), names) for source, names in self._parts]
+        if None in found:
+            return None
+        return [cells[at] for part, at in self._cells if (cells := found[part]) is not None]
+
+    @cached_property
+    def _is_uncast(self) -> bool:
+        stored = [source.backing.schema for source, _ in self._parts]
+        return all(
+            not path and stored[part].field(name).type == field.type
+            for (part, name, path), field in zip(self._columns, self._schema, strict=True)
+        )
+
+    @cached_property
+    def _cells(self) -> list[tuple[int, int]]:
+        """Of each column the number of its part, and its place among the part's fields."""
+        return [(part, self._parts[part][1].index(name)) for part, name, _ in self._columns]
 
     def read(self, rows: Rows) -> pa.Table:
         if not self._parts:  # no columns: pyarrow keeps a row count only of what once had one

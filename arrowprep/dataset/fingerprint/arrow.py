@@ -66,7 +66,7 @@ class _Runs:
         elif _is_view(kind):
             array = array.cast(_LARGE[str(kind).partition("_")[0]])
         self._rows += len(array)
-        self._present.update(_present(array).view("u1"))
+        self._present.update(_present(array).view("u1").data)
         self._feed_values(array, array.type)
 
     def _feed_values(self, array: pa.Array, kind: pa.DataType) -> None:
@@ -114,7 +114,7 @@ class _Runs:
         if not len(array):
             return
         if pa.types.is_boolean(kind):
-            self._values.update(bool_flags(array).view("u1"))
+            self._values.update(bool_flags(array).view("u1").data)
             return
         width = kind.bit_width // 8
         data = memoryview(array.buffers()[1])

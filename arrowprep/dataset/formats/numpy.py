@@ -51,6 +51,14 @@ class NumpyFormat:
         names = table.column_names
         return {name: self.column(table.column(at), features.get(name)) for at, name in enumerate(names)}
 
+    def gathered(self, numbers: Array) -> Array:
+        """A column of numbers that NumPy has gathered already: what `column` would show of these rows."""
+        if self._dtype is None:
+            return numbers
+        if numbers.dtype == object:
+            return _objects([row.astype(self._dtype, copy=False) for row in numbers])
+        return numbers.astype(self._dtype, copy=False)
+
     def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[dict[str, Array]]:
         cuts = {
             name: self._cuts(table.column(at), features.get(name), size)
@@ -217,11 +225,8 @@ def _with_nones(rows: list[Any], array: pa.Array) -> list[Any]:
 
 
 def _objects(rows: list[Any]) -> Array:
-    """(n,) objects; one by one, for NumPy would stack equal ones."""
-    found = np.empty(len(rows), object)
-    for at, row in enumerate(rows):
-        found[at] = row
-    return found
+    """(n,) objects; by an iterator, for NumPy would stack equal ones."""
+    return np.fromiter(rows, object, len(rows))
 
 
 def _join(parts: list[Array]) -> Array:

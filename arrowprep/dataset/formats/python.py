@@ -23,6 +23,11 @@ class PythonFormat:
     def row(self, table: pa.Table, features: Mapping[str, Any]) -> dict[str, Any]:
         return {name: values[0] for name, values in self.batch(table, features).items()}
 
+    def cell(self, array: pa.Array, place: int, feature: Any) -> Any:
+        """One value, without a table around it: what `column` shows of it."""
+        value = array[place].as_py()
+        return decode(feature, value) if feature is not None and needs_decoding(feature) else value
+
     def column(self, column: pa.ChunkedArray, feature: Any) -> list[Any]:
         return to_list(column, feature)
 

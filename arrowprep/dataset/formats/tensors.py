@@ -65,6 +65,10 @@ class TensorFormat:
         names = table.column_names
         return {name: self.column(table.column(at), features.get(name)) for at, name in enumerate(names)}
 
+    def gathered(self, numbers: Array) -> Any:
+        """A column of numbers that NumPy has gathered already: what `column` would show of these rows."""
+        return self._numbers(numbers, 1)
+
     def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[dict[str, Any]]:
         """Cut from the NumPy views of all rows: a tensor holds the memory of its batch alone."""
         depths = {

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from arrowprep.dataset.column import Column
 from arrowprep.dataset.features import Features
+from arrowprep.dataset.formatted import as_rows
 from arrowprep.dataset.indices import Picks, Rows, Span, row_of, rows_of
 from arrowprep.dataset.info import DatasetInfo, NamedSplit
 from arrowprep.dataset.skin.held import Held
@@ -161,14 +162,39 @@ class Looks(Held):
         if isinstance(key, bool | np.bool_):
             raise BadSelection("a bool selects no row; use 0 or 1, or a boolean mask with one entry a row")
         if isinstance(key, int | np.integer):
-            row = row_of(int(key), len(self))
-            return self._format.row(self._read(Span(row, row + 1)), self._view.features)
-        return self._format.batch(self._read(rows_of(key, len(self))), self._view.features)
+            return self._row(row_of(int(key), len(self)))
+        return self._batch(rows_of(key, len(self)))
 
     def __getitems__(self, keys: Sequence[int]) -> list[Any]:
         """Rows by number, read together; what a PyTorch DataLoader calls."""
-        table = self._read(rows_of(keys, len(self)))
-        return list(self._format.rows(table, self._view.features))
+        rows = rows_of(keys, len(self))
+        if self._format.shows_lazily and not self._format.output_all_columns:
+            return list(as_rows(self._batch(rows), len(rows)))
+        return list(self._format.rows(self._read(rows), self._view.features))
+
+    def _row(self, row: int) -> Any:
+        """One row; Python's objects come from the arrays that hold them, without a table."""
+        features = self._view.features
+        shown = self._format.cell
+        if shown is not None:
+            names = self._format.covered(self._view.column_names)
+            cells = self._view.cells(row, names)
+            if cells is not None:
+                pairs = zip(names, cells, strict=True)
+                return {name: shown(array, place, features[name]) for name, (array, place) in pairs}
+        return self._format.row(self._read(Span(row, row + 1)), features)
+
+    def _batch(self, rows: Rows) -> Any:
+        """Rows together; columns of numbers are gathered without a table."""
+        shown = self._format.gathered
+        if shown is None:
+            return self._format.batch(self._read(rows), self._view.features)
+        names = self._format.covered(self._view.column_names)
+        found = {name: self._view.numbers(rows, name) for name in names}
+        others = [name for name in names if found[name] is None]
+        table = self._view.read(rows, others) if others else None
+        rest = {} if table is None else self._format.batch(table, self._view.features)
+        return {name: rest[name] if name in rest else shown(found[name]) for name in names}
 
     def __iter__(self) -> Iterator[Any]:
         for start in range(0, len(self), _ROWS_AT_ONCE):

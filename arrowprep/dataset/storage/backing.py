@@ -11,18 +11,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from arrowprep.dataset.indices import RowArray, Rows, Span
 from arrowprep.dataset.plain import int64_array
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.compressed import Unpacked, compression_of
+from arrowprep.dataset.storage.numbers import NumberColumn
 from arrowprep.dataset.storage.pins import Pin
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.widen import empty_table
+
+Cell: TypeAlias = tuple[pa.Array, int]
+"""An array that holds a value, and the place of the value in it."""
 
 
 class Backing(Protocol):
@@ -46,6 +51,14 @@ class Backing(Protocol):
         """These rows of these fields, in this order; a Span is not copied."""
         ...
 
+    def numbers(self, field: str, rows: Rows) -> NDArray[Any] | None:
+        """(n, ...) these rows of a field that holds numbers, or lists of them, without a null; else None."""
+        ...
+
+    def cells(self, row: int, fields: Sequence[str]) -> list[Cell] | None:
+        """Where a row of these fields lies; None where a field must be cast."""
+        ...
+
     def portable(self) -> Backing:
         """The same rows where another process can map them."""
         ...
@@ -66,6 +79,7 @@ class Chunks:
         self.num_rows = self.stops[-1] if self.stops else 0
         self._fields = tuple(schema.names)
         self._picked: dict[tuple[str, ...], Chunks] = {}
+        self._columns: list[list[pa.Array] | None] = [None] * len(batches)
 
     def pick(self, fields: Sequence[str]) -> Chunks:
         """The same rows with these fields only."""
@@ -93,6 +107,24 @@ class Chunks:
         """The batch that holds a row, and the row's place in it."""
         k = bisect_right(self.stops, row)
         return self.batches[k], row - (self.stops[k - 1] if k else 0)
+
+    def cells(self, row: int) -> list[Cell]:
+        """Where a row lies."""
+        k = bisect_right(self.stops, row)
+        arrays = self._columns[k]
+        if arrays is None:
+            arrays = self.batches[k].columns
+            if not isinstance(self.batches, Unpacked):  # those are not to stay
+                self._columns[k] = arrays
+        place = row - (self.stops[k - 1] if k else 0)
+        return [(array, place) for array in arrays]
+
+    @cached_property
+    def number_column(self) -> NumberColumn | None:
+        """The only column, for gathering numbers; None where each batch is decompressed first."""
+        if isinstance(self.batches, Unpacked):
+            return None
+        return NumberColumn([batch.column(0) for batch in self.batches], self.stops)
 
     def read(self, rows: Rows) -> pa.Table:
         if isinstance(rows, Span):
@@ -205,6 +237,13 @@ class Files:
     def read(self, rows: Rows, fields: Sequence[str]) -> pa.Table:
         return self.chunks.pick(fields).read(rows)
 
+    def numbers(self, field: str, rows: Rows) -> NDArray[Any] | None:
+        column = self.chunks.pick((field,)).number_column
+        return None if column is None else column.take(rows)
+
+    def cells(self, row: int, fields: Sequence[str]) -> list[Cell]:
+        return self.chunks.pick(fields).cells(row)
+
     def portable(self) -> Files:
         return self
 
@@ -243,6 +282,13 @@ class Memory:
 
     def read(self, rows: Rows, fields: Sequence[str]) -> pa.Table:
         return self.chunks.pick(fields).read(rows)
+
+    def numbers(self, field: str, rows: Rows) -> NDArray[Any] | None:
+        column = self.chunks.pick((field,)).number_column
+        return None if column is None else column.take(rows)
+
+    def cells(self, row: int, fields: Sequence[str]) -> list[Cell]:
+        return self.chunks.pick(fields).cells(row)
 
     @cached_property
     def _spilled(self) -> Files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -10,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from arrowprep.dataset.feature_kinds import feature_of
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import Picks, RowArray, Rows, Span, simplest
-from arrowprep.dataset.storage.backing import Memory, gather
+from arrowprep.dataset.storage.backing import Cell, Memory, gather
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import wider
 from arrowprep.errors import BadArgument, LengthMismatch, TypeConflict
@@ -46,6 +48,30 @@ class Stacked:
     @property
     def entries(self) -> tuple[str, ...]:
         return tuple(name for view in self.views for name in view.entries)
+
+    def cells(self, row: int, fields: Sequence[str]) -> list[Cell] | None:
+        number = bisect_right(self.stops, row)
+        view = self.views[number]
+        return view.cells(row - (self.stops[number] - view.num_rows), fields)
+
+    def numbers(self, field: str, rows: Rows) -> NDArray[Any] | None:
+        """Of one view, or gathered in each and put together where all have one shape."""
+        numbers = rows.array()
+        which = np.searchsorted(self.stops, numbers, side="right")
+        found: NDArray[Any] | None = None
+        for number in np.unique(which).tolist():
+            view, here = self.views[number], which == number
+            part: NDArray[Any] | None = view.numbers(
+                simplest(numbers[here] - (self.stops[number] - view.num_rows)), field
+            )
+            if part is None or here.all():
+                return part
+            if found is None:
+                found = np.empty((len(numbers), *part.shape[1:]), part.dtype)
+            if part.dtype == object or (part.dtype, part.shape[1:]) != (found.dtype, found.shape[1:]):
+                return None
+            found[here] = part
+        return found
 
     def portable(self) -> Stacked:
         return Stacked(tuple(view.portable() for view in self.views))
