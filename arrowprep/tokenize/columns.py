@@ -165,7 +165,7 @@ def _from_flat(
     if missing is not None:
         layout = replace(layout, lengths=np.where(missing, 0, layout.lengths))
     pad = framing.padding
-    build = _Builder(layout, frame, missing)
+    build = _Builder.of(layout, frame, missing)
     several = len(layout.rows) > len(lengths)
 
     def encoding(i: int) -> Encoding:
@@ -271,11 +271,29 @@ def _cut(lengths: Ints, settings: Truncation, added: int, overflow: bool) -> tup
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    """Fills columns by a layout."""
+    """Fills columns by a layout.
+
+    tops: (m,) where a row begins after its padding; counts: (m,) its tokens, without those of the frame
+    places, sources: (tokens,) where tokens go to, and come from; None where all stay where they are
+    """
 
     layout: _Layout
     frame: _Frame
     missing: npt.NDArray[np.bool_] | None
+    tops: Ints
+    counts: Ints
+    places: Ints | None
+    sources: Ints | None
+
+    @classmethod
+    def of(cls, layout: _Layout, frame: _Frame, missing: npt.NDArray[np.bool_] | None) -> _Builder:
+        present = slice(None) if missing is None else ~missing
+        tops, counts = (layout.begins + layout.lefts)[present], layout.counts[present]
+        takes = layout.takes[present]
+        if missing is None and np.array_equal(layout.lengths, counts) and np.array_equal(takes, tops):
+            return cls(layout, frame, missing, tops, counts, None, None)  # a third of the time of a call
+        places = _ranges(tops + len(frame.before), counts)
+        return cls(layout, frame, missing, tops, counts, places, _ranges(takes, counts))
 
     def column(self, values: npt.NDArray[np.int32] | int, name: str, fill: int) -> pa.ListArray:
         return self._rows(self._fill(values, name, fill))
@@ -285,15 +303,14 @@ class _Builder:
         return self._rows(pa.array(filled, mask=filled < 0))
 
     def _fill(self, values: npt.NDArray[np.int32] | int, name: str, fill: int) -> npt.NDArray[Any]:
-        layout, frame = self.layout, self.frame
-        small = name in ("type_ids", "attention_mask", "special_tokens_mask")
-        out = np.full(int(layout.lengths.sum()), fill, np.int8 if small else np.int32)
-        present = slice(None) if self.missing is None else ~self.missing
-        tops = (layout.begins + layout.lefts)[present]
-        counts = layout.counts[present]
-        places = _ranges(tops + len(frame.before), counts)
-        out[places] = values if isinstance(values, int) else values[_ranges(layout.takes[present], counts)]
-        for at, added in ((tops, frame.before), (tops + len(frame.before) + counts, frame.after)):
+        size = int(self.layout.lengths.sum())
+        kind = np.int8 if name in ("type_ids", "attention_mask", "special_tokens_mask") else np.int32
+        if self.places is None:
+            return np.full(size, values, kind) if isinstance(values, int) else values[:size]
+        out = np.full(size, fill, kind)
+        out[self.places] = values if isinstance(values, int) else values[self.sources]
+        afters = self.tops + len(self.frame.before) + self.counts
+        for at, added in ((self.tops, self.frame.before), (afters, self.frame.after)):
             for i, value in enumerate(_added(added, name)):
                 out[at + i] = value
         return out
