@@ -58,10 +58,13 @@ def _marked(spans: Sequence[Spans], rows: Any, starts: Any, ends: Any, straddle:
     flat = np.array([(row, *span) for row, of_row in enumerate(spans) for span in of_row], np.int64)
     flat = flat.reshape(-1, 3)
     flat = flat[flat[:, 1] < flat[:, 2]]
-    width = 1 + max(flat[:, 2].max(initial=0), ends.max(initial=0))
-    starts, ends = rows * width + starts, rows * width + ends
+    width = 1 + max(flat[:, 2].max(initial=0), int(ends.max(initial=0)))
+    moved = (rows * width).astype(np.int32 if len(spans) * width < 2**31 else np.int64)
+    starts, ends = moved + starts, moved + ends
     span_starts = np.sort(flat[:, 0] * width + flat[:, 1])
     span_stops = np.sort(flat[:, 0] * width + flat[:, 2])
+    if straddle == "overlap" and _ascends(starts) and _ascends(ends):
+        return _between(span_starts, span_stops, starts, ends)
     # spans that begin before a token ends, less those that ended before it starts
     over = np.searchsorted(span_stops, starts, side="right")
     marked = np.searchsorted(span_starts, ends, side="left") > over
@@ -71,6 +74,18 @@ def _marked(spans: Sequence[Spans], rows: Any, starts: Any, ends: Any, straddle:
         gaps = _gaps(span_starts, span_stops)
         marked &= np.searchsorted(gaps, ends, side="left") <= np.searchsorted(gaps, starts, side="right")
     return marked
+
+
+def _ascends(places: Any) -> bool:
+    return bool((places[1:] >= places[:-1]).all())
+
+
+def _between(span_starts: Any, span_stops: Any, starts: Any, ends: Any) -> Any:
+    """Those that overlap a span, of tokens in the order of the text: looked up by the few spans."""
+    firsts = np.searchsorted(ends, span_starts.astype(ends.dtype), side="right")
+    lasts = np.searchsorted(starts, span_stops.astype(starts.dtype), side="left")
+    changes = np.bincount(firsts, minlength=len(starts) + 1) - np.bincount(lasts, minlength=len(starts) + 1)
+    return np.cumsum(changes[:-1], dtype=np.int32) > 0
 
 
 def _gaps(starts: Any, stops: Any) -> Any:
@@ -89,4 +104,4 @@ def _edges(lists: Any) -> Any:
 
 def _flat(lists: Any) -> Any:
     edges = lists.offsets
-    return np.asarray(lists.values[edges[0].as_py() : edges[len(lists)].as_py()], np.int64)
+    return np.asarray(lists.values[edges[0].as_py() : edges[len(lists)].as_py()])
