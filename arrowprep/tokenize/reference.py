@@ -251,18 +251,30 @@ Located = tuple[list[Tokens], list[int]]
 
 
 def _located_columns(rows: list[Located | None], offsets: bool, words: bool) -> Encoded:
-    """The tokens of each row's pieces put one after the other: all steps per token are NumPy's."""
+    """The tokens of each row's pieces put one after the other: all steps per token are NumPy's.
+
+    Most pieces come again and again, and are the same object each time: what is in each is read once.
+    """
     pieces = [tokens for row in rows if row for tokens in row[0]]
-    counts = np.fromiter((len(tokens.ids) for tokens in pieces), np.int64, len(pieces))
+    _, firsts, which = np.unique(
+        np.fromiter(map(id, pieces), np.uint64, len(pieces)), return_index=True, return_inverse=True
+    )
+    distinct = [pieces[place] for place in firsts.tolist()]
+    sizes = np.fromiter((len(tokens.ids) for tokens in distinct), np.int64, len(distinct))
+    counts = sizes[which]
     per_row = np.fromiter((len(row[0]) if row else 0 for row in rows), np.int64, len(rows))
     pieces_before = np.cumsum(per_row) - per_row
     tokens_before = np.concatenate([[0], np.cumsum(counts)])
     lengths = tokens_before[pieces_before + per_row] - tokens_before[pieces_before]
-    total = int(counts.sum())
     missing = np.fromiter((row is None for row in rows), bool, len(rows))
+    begins = (np.cumsum(sizes) - sizes)[which]
+    sources = np.repeat(begins - tokens_before[:-1], counts) + np.arange(tokens_before[-1])
 
     def flat(field: int) -> npt.NDArray[np.int32]:
-        return np.fromiter(chain.from_iterable(map(itemgetter(field), pieces)), np.int32, total)
+        values = chain.from_iterable(map(itemgetter(field), distinct))
+        of_distinct = np.fromiter(values, np.int32, int(sizes.sum()))
+        found: npt.NDArray[np.int32] = of_distinct[sources]
+        return found
 
     def column(values: npt.NDArray[np.int32]) -> pa.ListArray:
         return _rows(values, lengths, missing)
@@ -273,7 +285,7 @@ def _located_columns(rows: list[Located | None], offsets: bool, words: bool) -> 
         shift = np.repeat(np.fromiter(places, np.int32, len(pieces)), counts)
         starts, ends = column(flat(1) + shift), column(flat(2) + shift)
     if words:
-        num_words = np.fromiter((tokens.num_words for tokens in pieces), np.int32, len(pieces))
+        num_words = np.fromiter((tokens.num_words for tokens in distinct), np.int32, len(distinct))[which]
         words_before = np.concatenate([[0], np.cumsum(num_words)])
         first = np.repeat(words_before[pieces_before], per_row)  # the word that each row begins with
         numbers = column(flat(3) + np.repeat(words_before[:-1] - first, counts).astype(np.int32))
