@@ -31,7 +31,7 @@ from arrowprep.dataset.storage.parts import NOTE, Part, described
 from arrowprep.dataset.storage.pins import Pin, used_now
 from arrowprep.dataset.storage.seal import intact
 from arrowprep.dataset.widen import wider_schema
-from arrowprep.errors import BadArgument, FileError, warn
+from arrowprep.errors import BadArgument, FileError, UnreadableFile, warn
 
 # completes a table of a part that lacks columns of the entry: (table, input rows, schema) -> table
 Completion: TypeAlias = Callable[[pa.Table, Span, pa.Schema], pa.Table]
@@ -114,9 +114,9 @@ class Cache:
         """Hold while computing an entry: another process that wants it waits, and then finds it."""
         return only_one(self.folder / f".cache-{fingerprint}.lock")
 
-    def leftovers(self, fingerprint: str, num_rows: int, version: int, locked: bool) -> list[Part]:
-        """What stopped runs wrote of this entry; only within `only_one`, which says whether it is locked."""
-        return leftovers(self.folder, f"cache-{fingerprint}", num_rows, version, locked)
+    def leftovers(self, fingerprint: str, num_rows: int, version: int) -> list[Part]:
+        """What stopped runs wrote of this entry; only while its lock is held."""
+        return leftovers(self.folder, f"cache-{fingerprint}", num_rows, version)
 
     def publish(
         self,
@@ -191,10 +191,15 @@ class Cache:
 
 
 def read_note(path: Path) -> dict[str, Any] | None:
-    """What the writer of a cache file said of it; None where there is no note."""
-    metadata = ipc.schema_of(path).metadata or {}
-    note = metadata.get(NOTE)
-    return None if note is None else dict(json.loads(note))
+    """What the writer of a cache file said of it; None where there is no note.
+
+    Raises UnreadableFile for what cannot be opened.
+    """
+    note = (ipc.schema_of(path).metadata or {}).get(NOTE)
+    try:
+        return None if note is None else dict(json.loads(note))
+    except ValueError as error:
+        raise UnreadableFile(f"{path} says of itself what cannot be read: {error}", path=path) from error
 
 
 def copy_at(path: Path, name: str) -> Files | None:

@@ -19,17 +19,16 @@ from arrowprep.dataset.storage.parts import NOTE, Part
 from arrowprep.errors import FileError
 
 
-def leftovers(folder: Path, stem: str, num_rows: int, version: int, locked: bool) -> list[Part]:
+def leftovers(folder: Path, stem: str, num_rows: int, version: int) -> list[Part]:
     """Parts whose names begin with `stem`, as far as they are whole and do not overlap.
 
-    What is not taken is removed.
-
-    locked: whether the caller holds the entry's lock, so that no process of another machine writes it
+    The caller holds the entry's lock, so no part has a living owner. What is not
+    taken is removed.
     """
     taken: list[Part] = []
     covered: list[Span] = []
     for path in sorted([*folder.glob(f"{stem}-*.arrow"), *folder.glob(f".{stem}-*.tmp")]):
-        if path.suffix == ".tmp" and not _is_left(path, locked):
+        if path.suffix == ".tmp" and not _is_left(path):
             continue
         part = _read(path, folder, stem)
         if part is None or part.note.get("version") != version or not _fits(part.spans, covered, num_rows):
@@ -123,7 +122,9 @@ def _has_end(path: Path) -> bool:
     return True
 
 
-def _is_left(path: Path, locked: bool) -> bool:
-    """Whether nobody writes a file any more: an earlier run of ours has ended, for this one has not begun."""
-    gone = owner.is_gone(path.name)
-    return locked if gone is None else gone or owner.is_mine(path.name)
+def _is_left(path: Path) -> bool:
+    """Whether nobody writes a file any more: an earlier run of ours has ended, for this one has not begun.
+
+    A process of another machine cannot be seen, but would hold the lock.
+    """
+    return owner.is_gone(path.name) is not False or owner.is_mine(path.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from inspect import iscoroutine
@@ -48,10 +49,12 @@ def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> Vi
     cache = options.cache
     rows = cache.find_rows(name, verify=options.verify) if options.reuse else None
     if rows is None:
-        with cache.only_one(name):
+        with cache.only_one(name) as locked:
             rows = cache.find_rows(name) if options.reuse else None
             if rows is None:
-                numbers = _true_rows(view, spec, name, options)
+                # without locks others compute the mask too, and remove theirs
+                mask = combine(name, "mask") if locked else secrets.token_hex(16)
+                numbers = _true_rows(view, spec, mask, options)
                 note = {**about(view, spec, "filter"), "parent": view.fingerprint}
                 rows = cache.publish_rows(name, numbers, note)
     if options.keep_in_memory:
@@ -59,10 +62,9 @@ def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> Vi
     return view.select(simplest(rows.numbers) if len(rows) < 2 else rows, name)
 
 
-def _true_rows(view: View, spec: MapSpec, name: str, options: RunOptions) -> RowArray:
+def _true_rows(view: View, spec: MapSpec, mask_name: str, options: RunOptions) -> RowArray:
     """The numbers of the rows that stay; the mask itself is removed once they are known."""
     keep = replace(spec, function=Keep(spec.function, spec.batched))
-    mask_name = combine(name, "mask")
     found = map_view(view, keep, mask_name, replace(options, keep_in_memory=False))
     if KEEP not in found.columns:
         return np.zeros(0, dtype=np.int64)

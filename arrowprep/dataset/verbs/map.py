@@ -199,11 +199,12 @@ def _compute(
 ) -> Entry | None:
     """Run what no earlier run has left whole, and publish all of it; None where nothing was returned.
 
-    locked: whether nobody else computes it
+    locked: whether nobody else computes it; or else what others write cannot be told from what they left
     retry: after the death of a worker go on once from what is whole
     """
     said = about(view, spec, options.operation)
-    parts = options.cache.leftovers(name, view.num_rows, VERSION if options.reuse else -1, locked)
+    version = VERSION if options.reuse else -1
+    parts = options.cache.leftovers(name, view.num_rows, version) if locked else []
     layouts: set[_Layout | None] = {_Layout.of(part.note) for part in parts}
     missing = gaps(view.num_rows, [span for part in parts for span in part.spans])
     rows = sum(map(len, missing))
