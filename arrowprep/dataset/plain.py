@@ -16,7 +16,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 _OFFSET_LIMIT = 2**31
-_INT64 = (-(2**63), 2**63 - 1)
 
 
 def plain_array(values: list[Any]) -> pa.Array | None:
@@ -78,9 +77,10 @@ def _bitmap(flags: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
 
 def _ints(values: list[int | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array | None:
     given: Sequence[int] = [value or 0 for value in values] if valid is not None else values  # type: ignore[assignment]
-    if not _INT64[0] <= min(given) <= max(given) <= _INT64[1]:
+    try:
+        return _over(pa.int64(), np.array(given, np.int64), valid)
+    except OverflowError:
         return None
-    return _over(pa.int64(), np.array(given, np.int64), valid)
 
 
 def _floats(values: list[float | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array:

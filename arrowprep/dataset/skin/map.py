@@ -18,6 +18,7 @@ from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage import shelf
+from arrowprep.dataset.storage.backing import own_copy
 from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.verbs.batches import MapSpec, names_of
@@ -284,7 +285,7 @@ class Maps(Held):
         if all(isinstance(source.rows, Span) for source in self._view.sources):
             return self
         plain = self._with(format=FormatSpec("arrow"))
-        flat = plain.map(_identity, batched=True, desc="Flattening the indices", **options)
+        flat = plain.map(own_copy, batched=True, desc="Flattening the indices", **options)
         return self._with(flat._view)
 
 

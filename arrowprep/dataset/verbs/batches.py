@@ -19,6 +19,7 @@ from arrowprep.dataset.indices import Span
 from arrowprep.dataset.verbs.coroutines import Loop, is_async
 from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyRow, Shown
 from arrowprep.dataset.verbs.stateful import class_of, ready
+from arrowprep.dataset.verbs.untouched import untouched
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
 ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
@@ -66,7 +67,7 @@ class Returned:
 
     table: new and changed columns; None when it returned None for every row
     gone: columns of the input that it took away
-    whole: the table stands for all columns, in its own order
+    whole: the table stands for all columns, in its own order; those that are not `gone` were passed through
     """
 
     table: pa.Table | None
@@ -81,6 +82,9 @@ class BatchFunction:
         self.spec = spec
         self.label = label_of(spec.function)
         self._function = ready(spec.function)
+        self._of_rows: Callable[[list[Any]], Mapping[str, Any]] | None = None
+        if not spec.batched and hasattr(self._function, "of_rows"):  # a wrapper costs as much as a row
+            self._of_rows, self._function = self._function.of_rows, self._function.function
         self._features = features
         self._seed_name = seed
         wanted = getattr(spec.function, "input_format", None)
@@ -141,11 +145,13 @@ class BatchFunction:
                 results.append({})
         if self._loop is not None:
             results = self._awaited(self._loop, results, first, errors)
+        if self._of_rows is not None:
+            return Returned(self._table(self._of_rows(results), len(results), first))
         if all(r is None for r in results):
             return Returned(None)
         self._refuse_mixed(results, first)
         if not isinstance(results[0], Mapping):
-            return self._whole_tables(results, first)
+            return self._whole_tables(results, shown, first)
         return self._merged(results, shown, first)
 
     def _awaited(self, loop: Loop, results: list[Any], first: int, errors: dict[int, str]) -> list[Any]:
@@ -185,6 +191,8 @@ class BatchFunction:
 
     def _refuse_mixed(self, results: list[Any], first: int) -> None:
         """One kind for all rows: mappings, or tables of one row."""
+        if set(map(type, results)) == {dict}:
+            return  # an abstract class takes a microsecond to ask
         kind = Mapping if isinstance(results[0], Mapping) else type(results[0])
         for row, result in enumerate(results, first):
             if not isinstance(result, kind) or not (kind is Mapping or _is_table(result)):
@@ -272,7 +280,7 @@ class BatchFunction:
             return Returned(self._table(values, None, first, stop), frozenset(result.gone))
         if isinstance(result, Mapping):
             return Returned(self._mapping(result, shown, first, stop))
-        return self._whole_tables([result], first, stop)
+        return self._whole_tables([result], shown, first, stop)
 
     def _batch_arguments(self, shown: Shown, first: int, stop: int, rank: int | None) -> Iterator[Any]:
         names = self.spec.input_columns
@@ -342,7 +350,9 @@ class BatchFunction:
             return to_column(values, name, self._originals.get(name) if self.spec.try_original_type else None)
         return to_feature(values, name, wanted[name])
 
-    def _whole_tables(self, results: list[Any], first: int, stop: int | None = None) -> Returned:
+    def _whole_tables(
+        self, results: list[Any], shown: Shown, first: int, stop: int | None = None
+    ) -> Returned:
         """Tables and data frames: they stand for all columns."""
         for result in results:
             if not _is_table(result):
@@ -351,6 +361,12 @@ class BatchFunction:
                     "a data frame, or None",
                     Span(first, stop or first + len(results)),
                 )
+        if len(results) == 1:
+            table = _as_table(results[0])
+            same = untouched(table, shown.whole(), self._features) if shown.is_whole else frozenset()
+            changed = [name for name in table.column_names if name not in same] if same else None
+            new = table if changed is None else table.select(changed)
+            return Returned(new, frozenset(self._features) - same, whole=True)
         tables = [_as_table(r) for r in results]
         return Returned(pa.concat_tables(tables), frozenset(self._features), whole=True)
 

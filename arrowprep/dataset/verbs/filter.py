@@ -43,6 +43,10 @@ class Keep:
     def _returned(self, kept: Any) -> dict[str, Any]:
         return {KEEP: _mask(kept) if self.batched else bool(kept)}
 
+    def of_rows(self, kept: list[Any]) -> dict[str, Any]:
+        """The column of what the predicate itself returned for each row of a batch."""
+        return {KEEP: list(map(bool, kept))}
+
 
 def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
     """The rows for which the function is true; computed only where no entry of this name is."""

@@ -25,13 +25,21 @@ class Shown:
         self.names: list[str] = table.column_names
         self._decode = decode
         self._touched: dict[str, Any] = {}
+        self._whole: pa.Table | None = None
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
     def whole(self) -> pa.Table:
         """All columns, for a format that shows them together."""
-        return self.table.whole() if isinstance(self.table, LazyTable) else self.table
+        if self._whole is None:
+            self._whole = self.table.whole() if isinstance(self.table, LazyTable) else self.table
+        return self._whole
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all columns were shown together."""
+        return self._whole is not None
 
     def column(self, name: str) -> Any:
         values = self._touched.get(name)

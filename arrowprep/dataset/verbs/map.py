@@ -110,7 +110,8 @@ class _Layout:
     def note(self, view: View, new: list[str], about: Mapping[str, Any]) -> dict[str, Any]:
         """What an entry says: its columns in order, which of them are the parent's, and its name."""
         kept = [name for name in view.columns if name not in self.gone and name not in new]
-        order = [name for name in view.columns if name in kept or (name in new and not self.whole)]
+        in_place = bool(kept) or not self.whole  # a table passed columns through only in their order
+        order = [name for name in view.columns if name in kept or (name in new and in_place)]
         order += [name for name in new if name not in order]
         return {
             **about,
@@ -138,6 +139,7 @@ class _MapWorker:
         self._apply = BatchFunction(spec, view.features, name)
         self._writer = PartWriter(plan, rank or 0)
         self._layouts: dict[_Layout | None, Span] = {}  # and the first rows that came in each
+        self._notes: dict[tuple[_Layout, tuple[str, ...]], dict[str, Any]] = {}
         self._new: dict[str, None] = {}  # columns that some batch made or changed, in order
 
     def work(self, task: _Task, report: Callable[[int], None]) -> set[_Layout | None]:
@@ -167,20 +169,26 @@ class _MapWorker:
         table = self._with_all_new(returned.table, parent, layout)
         if table.column_names:
             try:
-                self._writer.append(table, span, layout.note(self._view, table.column_names, self._about))
+                self._writer.append(table, span, self._note(layout, tuple(table.column_names)))
             except TypeConflict as error:
                 raise self._apply.bad(
                     f"returned values that do not fit earlier ones: {error}", span
                 ) from error
         return layout
 
+    def _note(self, layout: _Layout, names: tuple[str, ...]) -> dict[str, Any]:
+        if (layout, names) not in self._notes:
+            self._notes[layout, names] = layout.note(self._view, list(names), self._about)
+        return self._notes[layout, names]
+
     def _with_all_new(self, table: pa.Table, parent: LazyTable, layout: _Layout) -> pa.Table:
         """The table with each column that an earlier batch changed and this one did not."""
-        if not layout.whole and not table.column_names and not self._new:
+        if not table.column_names and not self._new:
             # an entry needs a column to have rows: the smallest kept one stands in
             kept = [name for name in parent.column_names if name not in layout.gone]
             self._new.update(dict.fromkeys(sorted(kept, key=lambda n: parent.column(n).nbytes)[:1]))
-        self._new.update(dict.fromkeys(table.column_names))
+        names = [*table.column_names, *self._new] if layout.whole else [*self._new, *table.column_names]
+        self._new = dict.fromkeys(names)
         columns = dict(zip(table.column_names, table.columns, strict=True))
         for name in self._new:
             if name not in columns and name in parent.column_names and name not in layout.gone:
@@ -229,8 +237,7 @@ def _compute(
     if layout is None:
         return None
     parts += [part for finished in outcome.finished for part in finished]
-    new = list(dict.fromkeys(column for part in parts for column in part.schema.names))
-    note = layout.note(view, new, said)
+    note = layout.note(view, _written(parts, layout), said)
     if not parts:
         return Entry(Memory(pa.table({})), note)
     one_file = isinstance(executor, Inline)
@@ -240,6 +247,17 @@ def _compute(
     )
     keep_budget(options.cache.root)
     return entry
+
+
+def _written(parts: Sequence[Part], layout: _Layout) -> list[str]:
+    """The columns of all parts, in order: of whole tables that of the widest, which lacks none."""
+    if not layout.whole:
+        return list(dict.fromkeys(name for part in parts for name in part.schema.names))
+    widest = sorted(parts, key=lambda part: -len(part.schema.names))
+    known = {name for part in parts for name in part.schema.names}
+    return [
+        name for name in dict.fromkeys(n for part in widest for n in part.note["columns"]) if name in known
+    ]
 
 
 def _run(
@@ -293,6 +311,9 @@ def _agreed(layouts: Collection[_Layout | None], label: str) -> _Layout | None:
     """The one layout of all batches, which may be a dict with the first rows of each."""
     if len(layouts) == 1:
         return next(iter(layouts))
+    tables = [layout for layout in layouts if layout is not None and layout.whole]
+    if len(tables) == len(layouts):  # what not all of them passed through is written
+        return _Layout(frozenset().union(*(layout.gone for layout in tables)), whole=True)
     rows = layouts if isinstance(layouts, Mapping) else {}
     shown = " but ".join(_described(layout, rows.get(layout)) for layout in layouts)
     raise BadResult(
