@@ -42,7 +42,8 @@ conformance: $(DEV)/.installed
 native:
 	cargo build --release --offline --locked --lib --manifest-path rust/Cargo.toml
 	rm -f arrowprep/tokenize/libarrowprep_kernel.* # programs that have it loaded keep the old file
-	cp $(wildcard rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib) arrowprep/tokenize/
+	for library in rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib; do \
+		if [ -e $$library ]; then cp $$library arrowprep/tokenize/; fi; done
 
 # auditwheel names the C library that the kernel needs: build on an older Linux for an older one
 wheel: $(ENVS)/wheel/bin/python
