@@ -165,14 +165,16 @@ class AddedVocabulary:
             if not token.content:
                 continue
             known = self.ids.get(token.content, model.token_to_id(token.content))
-            owner = self.tokens[id].content if id in self.tokens else model.id_to_token(id)
-            if known is None and owner is not None:
+            if known is None and (owner := self._owner(id, model)) is not None:
                 raise BadTokenizerFile(
                     f"added_tokens[{i}] gives {token.content!r} the id {id}, which is that of {owner!r}",
                     place=f"added_tokens[{i}]",
                 )
             self._put(token, id if known is None else known)
         self.touch()
+
+    def _owner(self, id: int, model: Model) -> str | None:
+        return self.tokens[id].content if id in self.tokens else model.id_to_token(id)
 
     def _id_for(self, content: str, model: Model) -> int:
         known = self.ids.get(content, model.token_to_id(content))

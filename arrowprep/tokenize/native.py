@@ -40,6 +40,7 @@ from arrowprep.tokenize.pre_tokenizers import ByteLevel, PreTokenizer, Split
 from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace
 
 CACHE_BYTES = 64 << 20
+LONG, FEW = 500, 100  # characters of a text, and texts, that the kernel takes alone
 _OFF = {"off", "false", "f", "no", "n", "0"}
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -87,14 +88,34 @@ class NativeEngine:
         self._library = library
         self._handle = handle
         self._reference = reference
+        self._singles = 0  # texts that came alone
 
     def ids(self, text: str) -> list[int]:
         """The ids of one text."""
+        if self._better_at(text):
+            ids: list[int] = self._encode(_one(text), False, False).ids.values.to_pylist()
+            return ids
         return self._reference.ids(text)
 
     def trace(self, text: str) -> Trace:
         """Ids of one text with where they came from."""
+        if not self.pipeline.full_offsets and self._better_at(text):
+            encoded = self._encode(_one(text), True, True)
+            columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
+            ids, *places = (column.values.to_pylist() for column in columns if column is not None)
+            # an added token's text is what it was found as, with white space that it took
+            if not any(map(self.pipeline.added.tokens.__contains__, ids)):
+                return Trace(ids, *places, list(map(self.pipeline.model.id_to_token, ids)))
         return self._reference.trace(text)
+
+    def _better_at(self, text: str) -> bool:
+        """Whether the kernel gives one text sooner.
+
+        A short one takes it 30 µs, and the reference engine 10; but that makes tables
+        of the whole vocabulary first, which take as long as some thousand texts.
+        """
+        self._singles += 1
+        return len(text) > LONG or self._singles <= FEW
 
     def decode(self, ids: pa.ListArray, *, skip_special_tokens: bool = False) -> pa.StringArray:
         """The text of each list of ids."""
@@ -180,6 +201,13 @@ class _Rows:
         count = self._result.left_count
         buffers = [None, foreign(self._result.left, 4 * count, self._owner)]
         return pa.Array.from_buffers(pa.uint32(), count, buffers)
+
+
+def _one(text: str) -> pa.LargeStringArray:
+    """A column of one text; not by pa.array, which imports pandas before it looks at a list."""
+    data = text.encode()
+    offsets = pa.py_buffer(np.array([0, len(data)]))
+    return pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)])
 
 
 def _aligned(texts: pa.Array) -> pa.Array:

@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,3 +162,27 @@ class TestFiles:
         vocab.write_text("{", encoding="utf-8")
         with pytest.raises(BadTokenizerFile, match="not JSON"):
             models.BPE.from_file(vocab, merges)
+
+
+class TestNamesOfVocabularies:
+    def test_the_order_in_which_tokens_are_given_is_no_part_of_the_name(self) -> None:
+        merges = [("a", "b"), ("b", "a")]
+        one = models.BPE({"a": 0, "b": 1, "ab": 2, "ba": 3}, merges)
+        other = models.BPE({"ba": 3, "b": 1, "ab": 2, "a": 0}, merges)
+        assert one.digest == other.digest
+        assert other.tokenize("bab") == one.tokenize("bab")
+
+    def test_the_order_of_merges_and_every_id_is(self) -> None:
+        vocab = {"a": 0, "b": 1, "ab": 2, "ba": 3}
+        names = {
+            models.BPE(vocab, [("a", "b"), ("b", "a")]).digest,
+            models.BPE(vocab, [("b", "a"), ("a", "b")]).digest,
+            models.BPE(vocab, [("a", "b")]).digest,
+            models.BPE({**vocab, "ba": 4}, [("a", "b")]).digest,
+            models.WordPiece(vocab).digest,
+        }
+        assert len(names) == 5
+
+    def test_scores_are_to_the_last_bit(self) -> None:
+        scores = (1 / 3, np.nextafter(1 / 3, 1))
+        assert len({models.Unigram([("a", score)]).digest for score in scores}) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Mapping
+from itertools import chain
 
 from arrowprep.errors import BadArgument, BadTokenizerFile
 from arrowprep.tokenize.added_tokens import AddedToken
@@ -93,7 +94,7 @@ def byte_pair_tokenizer(
     spelled = {_spell(token): rank for token, rank in sorted(ranks.items(), key=lambda item: item[1])}
     model = BPE(ignore_merges=True)
     ids = {token: rank + first_id for token, rank in spelled.items()}
-    model._tables = BpeTables.of(ids, merges_of(spelled))
+    model._tables = BpeTables.of(ids, list(chain.from_iterable(merges_of(spelled))))
     parts: dict[str, Component | None] = {
         "pre_tokenizer": Sequence([_split(pattern), ByteLevel(add_prefix_space=False, use_regex=False)]),
         "decoder": ByteLevelDecoder(),

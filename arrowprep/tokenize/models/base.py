@@ -92,17 +92,18 @@ class Vocabulary:
 
     def feed(self, update: Callable[[bytes], None]) -> None:
         """Give all of the content to a hash: the ids in their order, and their tokens."""
-        order = self.order.tolist()
         tokens = list(self.ids)
         numbers = np.fromiter(self.ids.values(), np.int64, len(tokens))
-        update(little_endian(numbers[self.order]))
-        feed_texts(update, [tokens[at] for at in order])
+        if self.order is not None:
+            numbers, tokens = numbers[self.order], [tokens[at] for at in self.order.tolist()]
+        update(little_endian(numbers))
+        feed_texts(update, tokens)
 
     @cached_property
-    def order(self) -> npt.NDArray[np.int64]:
-        """(n,) the places of the tokens, as they were given, in the order of their ids."""
+    def order(self) -> npt.NDArray[np.int64] | None:
+        """(n,) the places of the tokens in the order of their ids; None where that is the order given."""
         numbers = np.fromiter(self.ids.values(), np.int64, len(self.ids))
-        return np.argsort(numbers, kind="stable")
+        return None if (numbers[1:] > numbers[:-1]).all() else np.argsort(numbers, kind="stable")
 
     def by_id(self) -> dict[str, int]:
         """In the order of ids, as files are written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, islice, repeat
 from operator import add, eq
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,6 @@ from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
 from arrowprep.tokenize.models.merging import Ranks, merge, merge_with_dropout
 
-Merges = Sequence[Sequence[str]]
-
 
 class BpeTables(Vocabulary):
     """The vocabulary and the merges, and what is derived from them when first needed.
@@ -35,18 +33,25 @@ class BpeTables(Vocabulary):
         self.parts = parts
 
     @classmethod
-    def of(cls, ids: dict[str, int], merges: Merges, prefix: str = "") -> BpeTables:
-        """Of merges as pairs of texts. Raises BadArgument for the first that cannot be done."""
-        flat = list(chain.from_iterable(merges))
+    def of(cls, ids: dict[str, int], flat: Sequence[str], prefix: str = "") -> BpeTables:
+        """Of merges as left, right, left, right, ... Raises BadArgument for the first that cannot be done.
+
+        prefix: what a right token loses when it is joined
+        """
         lefts, rights = flat[::2], flat[1::2]
         inner = [right[len(prefix) :] for right in rights] if prefix else rights
-        if set(map(len, merges)) <= {2} and all(map(ids.__contains__, map(add, lefts, inner))):
+        if _all_in(list(map(add, lefts, inner)), ids):
             places = ids if _in_order(ids) else dict(zip(ids, range(len(ids)), strict=True))
             try:
                 return cls(ids, np.fromiter(map(places.__getitem__, flat), np.int32, len(flat)))
             except KeyError:
                 pass
-        raise BadArgument(_broken_merge(ids, merges, len(prefix)), argument="merges")
+        for rank, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+            for token in (left, right, left + right[len(prefix) :]):
+                if token not in ids:
+                    problem = f"joins {left!r} and {right!r}, but {token!r} is not in the vocabulary"
+                    raise BadArgument(f"merges[{rank}] {problem}", argument="merges")
+        raise AssertionError("all merges can be done")
 
     @property
     def merges(self) -> list[tuple[str, str]]:
@@ -62,9 +67,12 @@ class BpeTables(Vocabulary):
 
     def feed(self, update: Callable[[bytes], None]) -> None:
         super().feed(update)
-        by_id = np.empty(len(self.ids), np.int64)
-        by_id[self.order] = np.arange(len(by_id))
-        update(little_endian(by_id[self.parts]))
+        parts = self.parts
+        if self.order is not None:
+            by_id = np.empty(len(self.ids), np.int32)
+            by_id[self.order] = np.arange(len(by_id), dtype=np.int32)
+            parts = by_id[parts]
+        update(little_endian(parts))
 
 
 def _in_order(ids: dict[str, int]) -> bool:
@@ -72,16 +80,12 @@ def _in_order(ids: dict[str, int]) -> bool:
     return all(map(eq, ids.values(), range(len(ids))))
 
 
-def _broken_merge(ids: dict[str, int], merges: Merges, skip: int) -> str:
-    """What is wrong with the first merge that cannot be done."""
-    for rank, pair in enumerate(merges):
-        if len(pair) != 2:
-            return f"merges[{rank}] is {pair!r}, not a pair of tokens"
-        left, right = pair
-        for token in (left, right, left + right[skip:]):
-            if token not in ids:
-                return f"merges[{rank}] joins {left!r} and {right!r}, but {token!r} is not in the vocabulary"
-    raise AssertionError("all merges can be done")
+def _all_in(texts: list[str], ids: dict[str, int]) -> bool:
+    """Whether all are in a vocabulary; soon answered where they are a part of it, in its order."""
+    first = ids.get(texts[0]) if texts else None
+    if first is not None and list(islice(ids, first, first + len(texts))) == texts:
+        return True
+    return all(map(ids.__contains__, texts))
 
 
 class BPE(VocabularyModel):
@@ -119,7 +123,9 @@ class BPE(VocabularyModel):
             raise BadArgument("vocab and merges must be given together", argument="merges")
         if dropout is not None and not 0 <= dropout <= 1:
             raise BadArgument(f"dropout is a chance between 0 and 1, not {dropout}", dropout=dropout)
-        pairs = list(map(tuple, merges or ()))
+        pairs = list(merges or ())
+        if wrong := [pair for pair in pairs if len(pair) != 2]:
+            raise BadArgument(f"{wrong[0]!r} is not a pair of tokens", argument="merges")
         self.dropout = dropout
         self.unk_token = unk_token
         self.continuing_subword_prefix = continuing_subword_prefix
@@ -127,12 +133,14 @@ class BPE(VocabularyModel):
         self.fuse_unk = fuse_unk
         self.byte_fallback = byte_fallback
         self.ignore_merges = ignore_merges
-        self._tables = BpeTables.of(dict(vocab or {}), pairs, continuing_subword_prefix or "")
+        self._tables = BpeTables.of(
+            dict(vocab or {}), list(chain.from_iterable(pairs)), continuing_subword_prefix or ""
+        )
 
     @classmethod
     def from_json(cls, spec: Spec) -> BPE:
         vocab = read_vocabulary(spec)
-        merges = _read_merges(spec)
+        flat = _read_merges(spec)
         model = cls(
             dropout=spec.get("dropout", (int, float, type(None)), None),
             unk_token=spec.get("unk_token", (str, type(None)), None),
@@ -143,7 +151,7 @@ class BPE(VocabularyModel):
             ignore_merges=spec.flag("ignore_merges", False),
         )
         try:
-            model._tables = BpeTables.of(vocab, merges, model.continuing_subword_prefix or "")
+            model._tables = BpeTables.of(vocab, flat, model.continuing_subword_prefix or "")
         except BadArgument as error:
             raise spec.bad(error.message) from error
         return model
@@ -316,21 +324,19 @@ def _in_characters(sequence: str, tokens: list[Token]) -> list[Token]:
     return out
 
 
-def _read_merges(spec: Spec) -> Merges:
-    """The list at "merges": pairs, or in old files texts with one space."""
+def _read_merges(spec: Spec) -> list[str]:
+    """The list at "merges", of pairs or in old files of texts with a space, as left, right, left, ..."""
     merges: list[Any] = spec.get("merges", list)
+    # sets of types and lengths instead of a check each: 446,000 merges in 70 ms
     kinds = set(map(type, merges))
-    if kinds == {str}:
-        pairs: list[Any] = list(map(str.split, merges, repeat(" ")))
-    else:
-        pairs = [given.split(" ") if isinstance(given, str) else given for given in merges]
-    # a set of types instead of a check each: 446,000 merges in 70 ms
-    if set(map(type, pairs)) <= {list} and set(map(len, pairs)) <= {2}:  # noqa: SIM102 - the order matters
-        if set(map(type, chain.from_iterable(pairs))) <= {str}:
-            return pairs
-    rank = next(rank for rank, pair in enumerate(pairs) if not _is_pair(pair))
-    raise spec.bad(f"merges[{rank}] is {merges[rank]!r}, not a pair of tokens")
-
-
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+    if kinds == {str} and set(map(str.count, merges, repeat(" "))) == {1}:
+        return " ".join(merges).split(" ")
+    if kinds <= {list} and set(map(len, merges)) <= {2}:
+        flat = list(chain.from_iterable(merges))
+        if set(map(type, flat)) <= {str}:
+            return flat
+    pairs = [given.split(" ") if isinstance(given, str) else given for given in merges]
+    for rank, pair in enumerate(pairs):
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+            raise spec.bad(f"merges[{rank}] is {merges[rank]!r}, not a pair of tokens")
+    return list(chain.from_iterable(pairs))

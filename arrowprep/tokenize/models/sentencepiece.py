@@ -8,7 +8,10 @@ from functools import cached_property
 from struct import Struct
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from arrowprep.errors import TokenizerError
+from arrowprep.tokenize.bulk import feed_texts, little_endian
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel
 from arrowprep.tokenize.models.bpe import BPE
@@ -36,8 +39,9 @@ class PieceTables(Vocabulary):
         self.pieces = pieces
 
     def feed(self, update: Callable[[bytes], None]) -> None:
-        for piece in self.pieces:
-            update(f"{piece.text}\0{piece.score!r}\0{piece.kind}\n".encode("utf-8", "surrogatepass"))
+        update(bytes(piece.kind for piece in self.pieces))
+        update(little_endian(np.array([piece.score for piece in self.pieces], np.float64)))
+        feed_texts(update, [piece.text for piece in self.pieces])
 
     @cached_property
     def in_text(self) -> dict[str, Piece]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import ClassVar
 
 from arrowprep.progress import Silent, bar
@@ -64,7 +64,9 @@ class BpeTrainer(Trainer[Model]):
         vocabulary, merges = self.learn(words)
         model.continuing_subword_prefix = self.continuing_subword_prefix
         model.end_of_word_suffix = self.end_of_word_suffix
-        model._tables = BpeTables.of(vocabulary, merges, self.continuing_subword_prefix or "")
+        model._tables = BpeTables.of(
+            vocabulary, list(chain.from_iterable(merges)), self.continuing_subword_prefix or ""
+        )
 
     def learn(self, words: Counter[str]) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """The vocabulary, and the merges in their order."""
