@@ -5,6 +5,7 @@
 //! Longer pieces are in a map of their own. Both are bounded; what they hold never
 //! changes a result.
 
+use crate::memory::Table;
 use crate::merge::Token;
 use crate::vocabulary::{fold, hash_bytes};
 
@@ -58,7 +59,7 @@ struct LongEntry {
 }
 
 pub struct Cache {
-    lines: Vec<Line>,
+    lines: Table<Line>,
     shift: u32,
     used: usize,
     most_lines: usize,
@@ -102,6 +103,26 @@ pub fn key_of(bytes: &[u8]) -> Key {
         _ => [eight(0), eight(len - 8) >> (8 * (16 - len))],
     };
     [low, high | (len as u64) << 56]
+}
+
+/// The bytes of a piece and their number, by its key.
+#[inline]
+pub fn bytes_of(key: Key) -> ([u8; 16], usize) {
+    let bytes = ((key[0] as u128) | (key[1] as u128) << 64).to_le_bytes();
+    (bytes, bytes[LONGEST_KEY] as usize)
+}
+
+/// Fetch a line ahead of its use.
+#[inline(always)]
+pub fn prefetch(line: *const Line) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing; an address of nothing is ignored by the CPU
+    unsafe {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        _mm_prefetch(line.cast::<i8>(), _MM_HINT_T0);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
 }
 
 static MASKS: [[u64; 2]; 16] = {
@@ -154,7 +175,7 @@ impl Cache {
         let most = limit / 2 / std::mem::size_of::<Line>();
         let most_lines = if most < 2 { 0 } else { 1 << most.ilog2() };
         let mut cache = Cache {
-            lines: Vec::new(),
+            lines: Table::new(Line::default(), 0),
             shift: 0,
             used: 0,
             most_lines,
@@ -171,7 +192,7 @@ impl Cache {
     }
 
     pub fn bytes(&self) -> usize {
-        self.lines.capacity() * 64 + self.rest_bytes()
+        self.lines.len() * 64 + self.rest_bytes()
     }
 
     fn rest_bytes(&self) -> usize {
@@ -179,7 +200,7 @@ impl Cache {
     }
 
     fn resize(&mut self, lines: usize) {
-        let old = std::mem::replace(&mut self.lines, vec![Line::default(); lines]);
+        let old = std::mem::replace(&mut self.lines, Table::new(Line::default(), lines));
         self.shift = 64 - lines.ilog2();
         self.used = 0;
         for entry in old.iter().flat_map(|line| &line.0).filter(|entry| entry.key != [0, 0]) {
@@ -201,14 +222,7 @@ impl Cache {
     /// Fetch a line ahead of its use.
     #[inline(always)]
     pub fn prefetch(&self, line: usize) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch reads nothing; the place is in the table or ignored by the CPU
-        unsafe {
-            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-            _mm_prefetch(self.lines.as_ptr().wrapping_add(line).cast::<i8>(), _MM_HINT_T0);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = line;
+        prefetch(self.lines.as_ptr().wrapping_add(line));
     }
 
     /// An entry wherever it is. In the neighbour's line it is slower to find, so one that is
@@ -224,6 +238,13 @@ impl Cache {
         self.lines[home].0[victim] = found;
         self.lines[home ^ 1].0[place] = mine;
         Some(found)
+    }
+
+    /// Whether a piece is kept.
+    #[inline]
+    pub fn has(&self, key: Key) -> bool {
+        let home = line_of(key, self.shift);
+        entry_of(&self.lines[home], key).1 || entry_of(&self.lines[home ^ 1], key).1
     }
 
     fn random(&mut self) -> usize {
@@ -252,9 +273,9 @@ impl Cache {
             lanes = [0, self.spill.len() as u32, tokens.len() as u32, 0];
             self.spill.extend_from_slice(tokens);
         }
-        if self.used >= self.lines.len() && self.lines.len() < self.most_lines {
-            // half of the entries are taken
-            self.resize((self.lines.len() * 4).min(self.most_lines));
+        if self.used * 2 >= self.lines.len() && self.lines.len() < self.most_lines {
+            // a quarter of the entries are taken; in a denser table more are beside their line
+            self.resize(self.lines.len() * 2);
         }
         self.put(Entry { key, lanes });
     }

@@ -1,5 +1,6 @@
 //! A model out of what a tokenizer file says: tokens spelled in byte characters, and merges.
 
+use crate::cache::LONGEST_KEY;
 use crate::merge::Rules;
 use crate::pairs::{Pairs, MOST_IDS, MOST_RANKS};
 use crate::vocabulary::Vocabulary;
@@ -16,7 +17,8 @@ pub fn byte_level(tokens: &[&[u8]], ids: &[u32], merges: Merges) -> Result<(Voca
     if size >= u32::MAX as usize || tokens.len() >= MOST_IDS as usize {
         return Err("the vocabulary is too large".into());
     }
-    let mut vocabulary = Vocabulary::new(tokens.len(), size);
+    let short = tokens.iter().filter(|token| token.len() <= 2 * LONGEST_KEY).count();
+    let mut vocabulary = Vocabulary::new(short, tokens.len(), size);
     let mut bytes = Vec::new();
     for (token, &id) in tokens.iter().zip(ids) {
         if id >= MOST_IDS {
@@ -28,8 +30,8 @@ pub fn byte_level(tokens: &[&[u8]], ids: &[u32], merges: Merges) -> Result<(Voca
     }
     let mut singles = [0; 256];
     for byte in 0..=255u8 {
-        let entry = vocabulary.find(&[byte]).ok_or(format!("no token spells the byte 0x{byte:02x}"))?;
-        singles[byte as usize] = vocabulary.id(entry);
+        let id = vocabulary.find(&[byte]).ok_or_else(|| format!("no token spells the byte 0x{byte:02x}"))?;
+        singles[byte as usize] = id;
     }
     let rules = rules(&vocabulary, merges, singles)?;
     Ok((vocabulary, rules))
@@ -52,8 +54,8 @@ fn rules(vocabulary: &Vocabulary, merges: Merges, bytes: [u32; 256]) -> Result<R
         let (Some(first), Some(second), Some(whole)) = (ids.0, ids.1, vocabulary.find(&left)) else {
             return Err(format!("merge {rank} has a token that is not in the vocabulary"));
         };
-        found.push((vocabulary.id(first), vocabulary.id(second), rank as u32));
-        results[rank] = vocabulary.id(whole);
+        found.push((first, second, rank as u32));
+        results[rank] = whole;
     }
     let pairs = Pairs::new(&found).ok_or("the merges cannot be put in a table")?;
     Ok(Rules::new(pairs, results, bytes))

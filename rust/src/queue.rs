@@ -21,6 +21,12 @@ pub const LONG: u64 = 0x80 << 56;
 pub const ADDED: u64 = 0x81 << 56;
 pub const END: u64 = 0x82 << 56;
 
+/// Whether an event's key is that of a piece, which the cache may know.
+#[inline(always)]
+pub fn is_short(key: Key) -> bool {
+    key[1] < LONG
+}
+
 /// Events that wait for each other: lines of the cache are fetched while later pieces are cut.
 pub struct Queue {
     events: Box<[Event; CAPACITY]>,
@@ -42,6 +48,13 @@ impl Queue {
 
     pub fn events(&self) -> &[Event] {
         &self.events[..self.len]
+    }
+
+    /// Find the lines of pieces anew: the cache has grown.
+    pub fn find_lines(&mut self, cache: &Cache) {
+        for event in self.events[..self.len].iter_mut().filter(|event| is_short(event.key)) {
+            event.line = line_of(event.key, cache.shift()) as u32;
+        }
     }
 
     pub fn room(&self) -> usize {

@@ -1,10 +1,11 @@
 //! A compiled pipeline, and the loop that takes texts through it.
 
 use crate::added::{Match, Matcher};
-use crate::cache::{entry_of, Cache, Entry};
-use crate::merge::{Rules, Scratch, Token};
+use crate::cache::{bytes_of, entry_of, Cache, Entry, Key};
+use crate::memory::ask_for_large_pages;
+use crate::merge::{Lane, Rules, Scratch, Token, LANES};
 use crate::normal;
-use crate::queue::{Queue, ADDED, CAPACITY, END, LONG};
+use crate::queue::{is_short, Queue, ADDED, CAPACITY, END, LONG};
 use crate::split::{cpu_path, CpuPath, Grammar, Splitter};
 use crate::unicode::{is_continuation, Characters};
 use crate::vocabulary::Vocabulary;
@@ -100,29 +101,6 @@ impl Tokens {
     }
 }
 
-/// Ask the system for large pages behind a large column, which is not written yet: to
-/// touch 4 MB of new memory costs 1,000 page faults of up to 3 us, or two.
-fn ask_for_huge_pages(column: &mut Vec<u32>) {
-    #[cfg(target_os = "linux")]
-    {
-        extern "C" {
-            fn madvise(address: *mut std::ffi::c_void, length: usize, advice: i32) -> i32;
-        }
-        const MADV_HUGEPAGE: i32 = 14;
-        const PAGE: usize = 2 << 20;
-        let (start, bytes) = (column.as_mut_ptr() as usize, column.capacity() * 4);
-        let first = start.next_multiple_of(PAGE);
-        let length = (start + bytes).saturating_sub(first) / PAGE * PAGE;
-        if length > 0 {
-            // SAFETY: whole pages inside an allocation of ours; the advice changes no content,
-            // and where it is refused nothing is lost
-            unsafe { madvise(first as *mut std::ffi::c_void, length, MADV_HUGEPAGE) };
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = column;
-}
-
 /// One thread's work on some texts. TRACE: whether places and words are wanted too
 pub struct Worker<'a, const TRACE: bool> {
     tokenizer: &'a Tokenizer,
@@ -132,6 +110,8 @@ pub struct Worker<'a, const TRACE: bool> {
     table: &'static Characters,
     queue: Queue,
     scratch: Scratch,
+    lanes: Box<[Lane; LANES]>,
+    unknown: Vec<Key>,
     tokens: Vec<Token>,
     matches: [Vec<Match>; 2],
     texts: Vec<(usize, usize)>, // whose end has not left the queue; the first is the current one
@@ -159,6 +139,8 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             table: Characters::get(),
             queue: Queue::new(TRACE),
             scratch: Scratch::default(),
+            lanes: Box::new([Lane::default(); LANES]),
+            unknown: Vec::new(),
             tokens: Vec::new(),
             matches: Default::default(),
             texts: Vec::new(),
@@ -310,6 +292,10 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     fn flush(&mut self, data: &[u8]) {
         self.reserve(0);
         let mut at = self.known(0);
+        if self.queue.events().get(at).is_some_and(|event| is_short(event.key)) {
+            self.learn(at);
+            at = self.known(at);
+        }
         while at < self.queue.events().len() {
             self.rare(data, at);
             at = self.known(at + 1);
@@ -343,12 +329,67 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         at + done
     }
 
+    /// Work out the short pieces from `from` on that are not known, several at a time, and keep them.
+    ///
+    /// Changes no result, for what is kept may be lost again: it only makes `rare` rare.
+    #[inline(never)]
+    fn learn(&mut self, from: usize) {
+        let Model { vocabulary, rules, .. } = &*self.tokenizer.model;
+        let unknown = &mut self.unknown;
+        unknown.clear();
+        let lines = self.cache.lines();
+        for event in self.queue.events()[from..].iter().filter(|event| is_short(event.key)) {
+            let at_home = lines.get(event.line as usize).is_some_and(|line| entry_of(line, event.key).1);
+            if !at_home && !self.cache.has(event.key) {
+                vocabulary.prefetch(event.key);
+                unknown.push(event.key);
+            }
+        }
+        let cache = &mut self.cache;
+        let shift = cache.shift();
+        unknown.retain(|&key| match vocabulary.whole_by_key(key) {
+            Some(id) => {
+                if !cache.has(key) {
+                    cache.insert(key, &[Token { id, start: 0 }]);
+                }
+                false
+            }
+            None => true,
+        });
+        let mut rest = unknown.iter();
+        let mut keys = [[0; 2]; LANES];
+        loop {
+            let mut count = 0;
+            for &key in rest.by_ref() {
+                if !keys[..count].contains(&key) && !cache.has(key) {
+                    keys[count] = key;
+                    count += 1;
+                    if count == LANES {
+                        break;
+                    }
+                }
+            }
+            if count == 0 {
+                break;
+            }
+            rules.merge_short(&keys[..count], &mut self.lanes);
+            for (&key, lane) in keys[..count].iter().zip(&*self.lanes) {
+                self.tokens.clear();
+                lane.tokens(&mut self.tokens);
+                cache.insert(key, &self.tokens);
+            }
+        }
+        if cache.shift() != shift {
+            self.queue.find_lines(cache);
+        }
+    }
+
     /// Room for the tokens that `bytes` of text come to, roughly: growing later copies what is there.
     pub fn expect(&mut self, bytes: usize) {
         let tokens = (bytes / 3).min(MOST_EXPECTED) + 4 * CAPACITY;
         for column in self.out.columns::<TRACE>() {
             column.reserve_exact(tokens);
-            ask_for_huge_pages(column);
+            ask_for_large_pages(column.as_ptr() as usize, column.capacity() * 4);
         }
     }
 
@@ -396,8 +437,8 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
                 place.append(&mut self.out, &tokens[..(entry.lanes[0] >> 24) as usize]);
             }
             None => {
-                let bytes = ((event.key[0] as u128) | (event.key[1] as u128) << 64).to_le_bytes();
-                let piece = &bytes[..event.len as usize];
+                let (bytes, len) = bytes_of(event.key);
+                let piece = &bytes[..len];
                 let known = model.vocabulary.whole_by_key(event.key);
                 model.tokenize(piece, known, &mut self.scratch, &mut self.tokens);
                 self.cache.insert(event.key, &self.tokens);

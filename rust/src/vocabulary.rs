@@ -1,6 +1,7 @@
 //! Byte strings to ids.
 
-use crate::cache::{key_of, Key, LONGEST_KEY};
+use crate::cache::{bytes_of, entry_of, key_of, line_of, prefetch, Entry, Key, Line, LONGEST_KEY};
+use crate::memory::Table;
 
 /// A hash of bytes: folded multiplications of 16 bytes at a time, the last ones again where they overlap.
 #[inline]
@@ -31,97 +32,131 @@ pub fn fold(low: u64, high: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Every token's bytes, and a table to find them.
+/// Tokens by their bytes.
+///
+/// Those of up to 15 bytes, nearly all that text asks for, lie in lines of the piece
+/// cache's layout: one load answers, where a table of places and the entries behind it
+/// were two, each from memory. Longer ones are in a table of the usual kind.
 pub struct Vocabulary {
+    lines: Table<Line>,
+    shift: u32,
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<Long>,
     /// tag (the hash's high half) and number of the entry + 1; 0 is free
     slots: Box<[(u32, u32)]>,
     pub longest: usize,
 }
 
-/// key: of a token of up to 15 bytes, else zero. start, len: in `bytes`.
-/// whole: whether the token's text, as a piece, is this one token
-struct Entry {
-    key: Key,
+/// start, len: in `bytes`. whole: whether the token's text, as a piece, is this one token
+struct Long {
     id: u32,
     start: u32,
     len: u32,
     whole: bool,
 }
 
-const NO_KEY: Key = [0, 0];
-
-/// The key and the hash of a token: of a short one they are those of the piece cache.
-#[inline(always)]
-fn key_and_hash(token: &[u8]) -> (Key, u64) {
-    if (1..=LONGEST_KEY).contains(&token.len()) {
-        let key = key_of(token);
-        (key, fold(key[0], key[1]))
-    } else {
-        (NO_KEY, hash_bytes(token))
-    }
-}
+// lanes of the entry of a short token: its id, and whether its text, as a piece, is this one token
+const ID: usize = 0;
+const WHOLE: usize = 1;
 
 impl Vocabulary {
-    /// Room for `tokens` tokens of `bytes` bytes together, which is less than 4 GB.
-    pub fn new(tokens: usize, bytes: usize) -> Self {
-        let slots = vec![(0, 0); (tokens * 2).max(16).next_power_of_two()].into_boxed_slice();
+    /// Room for `short` tokens of up to 15 bytes, and for `long` others of `bytes` bytes
+    /// together, which is less than 4 GB.
+    pub fn new(short: usize, long: usize, bytes: usize) -> Self {
+        // at most two thirds of the places are taken: few tokens stand beside their own line
+        let lines = (short * 3 / 4).max(16).next_power_of_two();
         Vocabulary {
+            lines: Table::new(Line::default(), lines),
+            shift: 64 - lines.ilog2(),
             bytes: Vec::with_capacity(bytes),
-            entries: Vec::with_capacity(tokens),
-            slots,
+            entries: Vec::with_capacity(long),
+            slots: vec![(0, 0); (long * 2).max(16).next_power_of_two()].into_boxed_slice(),
             longest: 0,
         }
     }
 
     /// Add a token that is not there yet; no more than there is room for.
     pub fn add(&mut self, token: &[u8], id: u32) {
+        self.longest = self.longest.max(token.len());
+        if is_short(token) {
+            let key = key_of(token);
+            let mut line = line_of(key, self.shift);
+            loop {
+                let free = self.lines[line].0.iter_mut().find(|entry| entry.key == [0, 0]);
+                if let Some(entry) = free {
+                    *entry = Entry { key, lanes: [id, 0, 0, 0] };
+                    return;
+                }
+                line = (line + 1) & (self.lines.len() - 1);
+            }
+        }
         assert!(self.entries.len() * 2 < self.slots.len());
-        let (key, hash) = key_and_hash(token);
+        let hash = hash_bytes(token);
         let mut slot = hash as usize & (self.slots.len() - 1);
         while self.slots[slot].1 != 0 {
             slot = (slot + 1) & (self.slots.len() - 1);
         }
         let (start, len) = (self.bytes.len() as u32, token.len() as u32);
-        self.entries.push(Entry { key, id, start, len, whole: false });
+        self.entries.push(Long { id, start, len, whole: false });
         self.slots[slot] = ((hash >> 32) as u32, self.entries.len() as u32);
         self.bytes.extend_from_slice(token);
-        self.longest = self.longest.max(token.len());
     }
 
-    /// Number of the entry of a token.
+    /// The id of a token.
     #[inline]
-    pub fn find(&self, token: &[u8]) -> Option<usize> {
-        match key_and_hash(token) {
-            (NO_KEY, hash) => self.probe(hash, |entry| self.token(entry) == token),
-            (key, hash) => self.probe(hash, |entry| self.entries[entry].key == key),
+    pub fn find(&self, token: &[u8]) -> Option<u32> {
+        if is_short(token) {
+            self.short(key_of(token)).map(|entry| entry.lanes[ID])
+        } else {
+            self.long(token).map(|entry| entry.id)
         }
     }
 
     /// Id of the token with this key, where its text as a piece is the token itself.
     #[inline]
     pub fn whole_by_key(&self, key: Key) -> Option<u32> {
-        let entry = self.probe(fold(key[0], key[1]), |entry| self.entries[entry].key == key)?;
-        self.entries[entry].whole.then_some(self.entries[entry].id)
+        let entry = self.short(key)?;
+        (entry.lanes[WHOLE] != 0).then_some(entry.lanes[ID])
     }
 
     /// The same by the bytes of a longer token.
     pub fn whole_by_bytes(&self, token: &[u8]) -> Option<u32> {
-        let entry = (token.len() <= self.longest).then(|| self.find(token))??;
-        self.entries[entry].whole.then_some(self.entries[entry].id)
+        let entry = (token.len() <= self.longest).then(|| self.long(token))??;
+        entry.whole.then_some(entry.id)
+    }
+
+    /// Fetch ahead what `whole_by_key` will read.
+    #[inline(always)]
+    pub fn prefetch(&self, key: Key) {
+        prefetch(self.lines.as_ptr().wrapping_add(line_of(key, self.shift)));
     }
 
     #[inline(always)]
-    fn probe(&self, hash: u64, is_it: impl Fn(usize) -> bool) -> Option<usize> {
+    fn short(&self, key: Key) -> Option<&Entry> {
+        let mut line = line_of(key, self.shift);
+        loop {
+            let two = &self.lines[line];
+            if let (entry, true) = entry_of(two, key) {
+                return Some(entry);
+            }
+            if two.0[1].key == [0, 0] {
+                return None; // not full: nothing went on to the next
+            }
+            line = (line + 1) & (self.lines.len() - 1);
+        }
+    }
+
+    #[inline]
+    fn long(&self, token: &[u8]) -> Option<&Long> {
+        let hash = hash_bytes(token);
         let mut slot = hash as usize & (self.slots.len() - 1);
         loop {
             let (tag, number) = self.slots[slot];
-            if number == 0 {
-                return None;
-            }
-            if tag == (hash >> 32) as u32 && is_it(number as usize - 1) {
-                return Some(number as usize - 1);
+            let entry = self.entries.get((number as usize).checked_sub(1)?)?;
+            if tag == (hash >> 32) as u32
+                && &self.bytes[entry.start as usize..][..entry.len as usize] == token
+            {
+                return Some(entry);
             }
             slot = (slot + 1) & (self.slots.len() - 1);
         }
@@ -129,21 +164,20 @@ impl Vocabulary {
 
     /// Note which tokens' texts, as pieces, are the tokens themselves.
     pub fn mark_whole(&mut self, mut is_whole: impl FnMut(&[u8], u32) -> bool) {
-        let Vocabulary { bytes, entries, .. } = self;
-        for entry in entries {
-            let token = &bytes[entry.start as usize..][..entry.len as usize];
+        for entry in self.lines.iter_mut().flat_map(|line| &mut line.0).filter(|entry| entry.key != [0, 0]) {
+            let (bytes, len) = bytes_of(entry.key);
+            entry.lanes[WHOLE] = is_whole(&bytes[..len], entry.lanes[ID]) as u32;
+        }
+        for entry in &mut self.entries {
+            let token = &self.bytes[entry.start as usize..][..entry.len as usize];
             entry.whole = is_whole(token, entry.id);
         }
     }
+}
 
-    pub fn id(&self, entry: usize) -> u32 {
-        self.entries[entry].id
-    }
-
-    pub fn token(&self, entry: usize) -> &[u8] {
-        let Entry { start, len, .. } = self.entries[entry];
-        &self.bytes[start as usize..][..len as usize]
-    }
+/// Whether a token has a key.
+pub fn is_short(token: &[u8]) -> bool {
+    (1..=LONGEST_KEY).contains(&token.len())
 }
 
 #[cfg(test)]
@@ -153,12 +187,12 @@ mod tests {
     #[test]
     fn finds_what_was_added() {
         let tokens: Vec<Vec<u8>> = (0..5000u32).map(|i| vec![i as u8; (i / 256) as usize + 1]).collect();
-        let mut vocabulary = Vocabulary::new(tokens.len(), 0);
+        let mut vocabulary = Vocabulary::new(tokens.len(), tokens.len(), 0);
         for (id, token) in tokens.iter().enumerate() {
             vocabulary.add(token, id as u32);
         }
         for (id, token) in tokens.iter().enumerate() {
-            assert_eq!(vocabulary.find(token).map(|entry| vocabulary.id(entry)), Some(id as u32));
+            assert_eq!(vocabulary.find(token), Some(id as u32));
         }
         assert_eq!(vocabulary.find(b"ab"), None);
         assert_eq!(vocabulary.longest, 20);
