@@ -159,6 +159,9 @@ class _Search:
         else:
             header, start = self._start()
             end = self._end(start if last is None else last, has_trace=last is not None)
+        if self.number in self.traces.repeated:
+            # it may hold a tool's answer, which names the tool again
+            raise self._refusal("a text of it stands in it twice")
         latest = self.traces.after(self.number, len(self.text))
         inner = [place for place in (first, last) if place is not None]
         places = [self.floor, start, *inner, end, latest]

@@ -44,17 +44,20 @@ class Markers(Generic[Owner]):
         self.owners.update({marker: owner for marker in (start, stop) if marker})
         return f"{lead}{start}{core}{stop}{tail}"
 
-    def read(self, marked: str) -> tuple[str, list[tuple[Owner, int]]]:
-        """The text without markers, and (owner, place in it) of each marker where it first occurs."""
+    def read(self, marked: str) -> tuple[str, list[tuple[Owner, int]], list[tuple[Owner, int]]]:
+        """The text without markers; (owner, place in it) of each marker where it first occurs, and again."""
         if not self.owners:
-            return marked, []
+            return marked, [], []
         parts = re.split(f"([{''.join(self.owners)}])", marked)
-        places: dict[str, int] = {}
+        firsts: dict[str, tuple[Owner, int]] = {}
+        again: list[tuple[Owner, int]] = []
         place = 0
         for piece, marker in zip(parts[::2], parts[1::2], strict=False):
             place += len(piece)
-            places.setdefault(marker, place)
-        return "".join(parts[::2]), [(self.owners[marker], place) for marker, place in places.items()]
+            found = self.owners[marker], place
+            if firsts.setdefault(marker, found) is not found:
+                again.append(found)
+        return "".join(parts[::2]), list(firsts.values()), again
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,13 @@ class Traces:
 
     first[i], last[i]: where those of message i begin and end, or None
     fields: the same of one field of a message, (i, "content") -> (first, last)
+    repeated: of those messages whose texts stand again between first and last
     """
 
     first: list[int | None]
     last: list[int | None]
     fields: dict[Field, tuple[int, int]]
+    repeated: frozenset[int] = frozenset()
 
     def before(self, number: int) -> int:
         return max((place for place in self.last[:number] if place is not None), default=0)
@@ -104,7 +109,7 @@ def traces_of_marked(
     )
     if marked is None:
         return None
-    clean, places = markers.read(marked)
+    clean, places, again = markers.read(marked)
     if clean != text:
         return None
     first: list[int | None] = [None] * len(chat)
@@ -116,7 +121,8 @@ def traces_of_marked(
             first[number] = place
         last[number] = place
         fields[owner] = fields.get(owner, (place, place))[0], place
-    return Traces(first, last, fields)
+    repeated = frozenset(i for (i, _), place in again if (first[i] or 0) < place < (last[i] or 0))
+    return Traces(first, last, fields, repeated)
 
 
 def _marked(message: dict[str, Any], number: int, markers: Markers[Field], empty_too: bool) -> dict[str, Any]:

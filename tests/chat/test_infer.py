@@ -187,6 +187,22 @@ def test_arguments_after_the_name_of_a_tool_belong_to_the_turn() -> None:
     assert cut(without_tags(CALLS), chat) == wanted
 
 
+def test_a_turn_that_a_tools_answer_stands_in_is_refused_also_where_that_is_empty() -> None:
+    source = (
+        "{% for m in messages if m.role != 'tool' %}<|turn>{{ m.role }}\n{% if m.tool_calls %}"
+        "{% set name = m.tool_calls[0].function.name %}{% generation %}call:{{ name }}<call|>"
+        "{% endgeneration %}<|answer>{{ name }}={{ (messages[loop.index] or {}).content }}<answer|>"
+        "{% endif %}"
+        "{% if m.role == 'assistant' %}{% generation %}{{ m.content }}<turn|>{% endgeneration %}"
+        "{% else %}{{ m.content }}<turn|>{% endif %}\n{% endfor %}"
+        "{% if add_generation_prompt %}<|turn>assistant\n{% endif %}"
+    )
+    call = {"role": "assistant", "content": "So.", "tool_calls": [{"function": {"name": "look"}}]}
+    for answer in ("wet", ""):
+        with pytest.raises(MaskUnavailable, match="message 1"):
+            cut(without_tags(source), [*turns("Hi"), call, {"role": "tool", "content": answer}])
+
+
 def test_the_generation_prompt_may_stand_after_the_chat() -> None:
     template = without_tags(TAGGED["chatml"])
     assert cut(template, turns("Hi", "Yo", "Hm"), add_generation_prompt=True) == ["Yo<|im_end|>"]
