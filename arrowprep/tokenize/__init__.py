@@ -21,7 +21,16 @@ from arrowprep.tokenize.normalized_string import NormalizedString
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.pre_tokenized_string import PreTokenizedString
-from arrowprep.tokenize.shell import PreTrainedTokenizer, PreTrainedTokenizerFast, TokenizersBackend
+from arrowprep.tokenize.shell import (
+    GemmaTokenizer,
+    GPT2Tokenizer,
+    LlamaTokenizer,
+    PreTrainedTokenizer,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+    Qwen2Tokenizer,
+    TokenizersBackend,
+)
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.truncation import Truncation
 
@@ -32,11 +41,16 @@ __all__ = [
     "CharSpan",
     "Columns",
     "Encoding",
+    "GPT2Tokenizer",
+    "GemmaTokenizer",
+    "LlamaTokenizer",
     "NormalizedString",
     "Padding",
     "PreTokenizedString",
     "PreTrainedTokenizer",
+    "PreTrainedTokenizerBase",
     "PreTrainedTokenizerFast",
+    "Qwen2Tokenizer",
     "Regex",
     "Token",
     "TokenSpan",

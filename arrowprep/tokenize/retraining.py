@@ -58,7 +58,7 @@ def train_new(
     if extra:
         settings["extra_special_tokens"] = extra
     kept = {id: token for id, token in tokenizer.listed_tokens.items() if not token.special}
-    return type(tokenizer)(tokenizer_object=pipeline, added_tokens_decoder=kept, **settings)
+    return type(tokenizer).over(pipeline, kept, settings)
 
 
 def _emptied(model: Model, rename: Rename) -> Model:

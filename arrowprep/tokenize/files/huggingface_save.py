@@ -25,8 +25,14 @@ NOT_WRITTEN = {
     "name_or_path",
     "verbose",
 }
-DEFAULTS = {"pad_token_type_id": 0, "clean_up_tokenization_spaces": False, "split_special_tokens": False}
-OF_CLASS = ("padding_side", "truncation_side", "model_input_names")
+DEFAULTS = {
+    "pad_token_type_id": 0,
+    "clean_up_tokenization_spaces": False,
+    "split_special_tokens": False,
+    "padding_side": "right",
+    "truncation_side": "right",
+    "model_input_names": ["input_ids", "attention_mask"],
+}
 
 
 def save(tokenizer: Stores, folder: Path, prefix: str, jinja_files: bool) -> list[Path]:
@@ -46,15 +52,19 @@ def save(tokenizer: Stores, folder: Path, prefix: str, jinja_files: bool) -> lis
 
 
 def config_of(tokenizer: Stores) -> dict[str, Any]:
-    """What was given, as it is now, and what is not as it is by default."""
+    """What was given, as it is now, and what is not as it is by default: for its class, or without it."""
     given = {key: value for key, value in tokenizer.init_kwargs.items() if key not in NOT_WRITTEN}
-    defaults = {**DEFAULTS, **{name: getattr(type(tokenizer), name) for name in OF_CLASS}}
-    settings = {name: getattr(tokenizer, name) for name in defaults}
+    settings = {name: getattr(tokenizer, name) for name in DEFAULTS}
+    usual = {name: (value, getattr(type(tokenizer), name, value)) for name, value in DEFAULTS.items()}
     special = tokenizer.special_tokens
     name = type(tokenizer).__name__
     return {
         **given,
-        **{name: value for name, value in settings.items() if name in given or value != defaults[name]},
+        **{
+            name: value
+            for name, value in settings.items()
+            if name in given or any(value != default for default in usual[name])
+        },
         **{role: None for role in special.named if role in given},
         **special.map(),
         **({"extra_special_tokens": tokenizer.extra_special_tokens} if special.extra else {}),

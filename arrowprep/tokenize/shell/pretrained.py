@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
-from arrowprep.tokenize.identity import fingerprint_of
+from arrowprep.tokenize.identity import fingerprint_of, parts_of
 from arrowprep.tokenize.request import check_side
 from arrowprep.tokenize.settings import NO_LIMIT, input_names, max_length_of, settings_of, templates_by_name
 from arrowprep.tokenize.shell.calls import Calls
@@ -84,6 +85,26 @@ class PreTrainedTokenizer(Calls, Decodes, Chats, Frames, Stores):
         if "add_bos_token" in settings or "add_eos_token" in settings:
             self._frame(bool(settings.get("add_bos_token")), bool(settings.get("add_eos_token")))
 
+    @classmethod
+    def over(
+        cls: type[Self],
+        pipeline: Tokenizer,
+        added_tokens: Mapping[int, AddedToken] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """One over a pipeline that there is already, also of a class that makes its own.
+
+        A subclass whose initializer takes no further settings is initialized with those
+        that it takes, and then made one over the pipeline with all of them.
+        """
+        given = {"tokenizer_object": pipeline, "added_tokens_decoder": added_tokens, **(settings or {})}
+        taken = inspect.signature(cls).parameters
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
+            return cls(**given)
+        tokenizer = cls(**{name: value for name, value in given.items() if name in taken})
+        PreTrainedTokenizer.__init__(tokenizer, **given)
+        return tokenizer
+
     def _add_missing(self, listed: Mapping[int, AddedToken]) -> None:
         """Add listed tokens that the pipeline has not, or with other flags, and special ones it has not."""
         there = set(self.added_tokens_decoder.values())
@@ -109,6 +130,11 @@ class PreTrainedTokenizer(Calls, Decodes, Chats, Frames, Stores):
         part, so any change shows at once.
         """
         return fingerprint_of(self)
+
+    @property
+    def fingerprint_parts(self) -> dict[str, Any]:
+        """What the fingerprint is made of, by name; told when a result is not found."""
+        return parts_of(self)
 
     def __copy__(self: Self) -> Self:
         # a copy that shared its special tokens would change with the original

@@ -32,15 +32,15 @@ HUB_ARGUMENTS = {
 class Stores(Vocabulary):
     """Loading, saving, and learning a new vocabulary."""
 
-    if TYPE_CHECKING:  # the whole class has one
+    if TYPE_CHECKING:  # the whole class says how it is made
 
-        def __init__(
-            self,
-            *,
-            tokenizer_object: Tokenizer | None = None,
-            added_tokens_decoder: Mapping[int, AddedToken] | None = None,
-            **settings: Any,
-        ) -> None: ...
+        @classmethod
+        def over(
+            cls: type[Self],
+            pipeline: Tokenizer,
+            added_tokens: Mapping[int, AddedToken] | None = None,
+            settings: Mapping[str, Any] | None = None,
+        ) -> Self: ...
 
     @classmethod
     def from_pretrained(
@@ -70,7 +70,7 @@ class Stores(Vocabulary):
         settings = {**known, **folder.settings, "name_or_path": str(path), **overrides}
         for name in pipelines.OPTIONS:
             settings.pop(name, None)
-        return cls(tokenizer_object=pipeline, added_tokens_decoder=folder.added, **settings)
+        return cls.over(pipeline, folder.added, settings)
 
     def train_new_from_iterator(
         self: Self,
