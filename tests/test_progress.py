@@ -42,3 +42,17 @@ def test_bars_are_switched_off_in_code_and_by_the_environment(terminal, monkeypa
     assert not arrowprep.Settings.from_environment().progress_bars
     monkeypatch.setenv("ARROWPREP_DISABLE_PROGRESS_BARS", "0")
     assert arrowprep.Settings.from_environment().progress_bars
+
+
+def test_a_call_can_show_or_hide_its_own_bar(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SILENT_FOR_S", 0.0)
+    ds = arrowprep.Dataset.from_dict({"n": [1, 2, 3]})
+    ds.map(lambda row: {"m": row["n"]}, progress=False)
+    ds.filter(lambda row: row["n"] > 1)
+    assert capsys.readouterr().err == ""
+    ds.map(lambda row: {"m": -row["n"]}, progress=True, desc="Turn")
+    ds.filter(lambda row: row["n"] > 2, progress=True, desc="Choose")
+    shown = capsys.readouterr().err
+    assert "Turn" in shown
+    assert "Choose" in shown
+    assert "3/3" in shown

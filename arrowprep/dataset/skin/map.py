@@ -72,6 +72,7 @@ class Maps(Held):
         try_original_type: bool = True,
         on_mixed_types: str | None = None,
         on_error: str = "raise",
+        progress: bool | None = None,
         compression: str | None = None,
         verify: bool | None = None,
     ) -> Self:
@@ -98,6 +99,7 @@ class Maps(Held):
             they change no row
         on_error: where the function fails, "raise", leave new columns "null", or "skip" the rows
             (a batch fails as a whole); a warning tells which rows and why, on cached runs too
+        progress: whether a bar shows, of this call; by default what the settings say
         compression: of the files written, "lz4", "zstd" or "none"; by default what the settings say
         verify: read a result that is found, and make anew what is not as it was written; by default
             what the settings say
@@ -127,14 +129,22 @@ class Maps(Held):
             on_error=on_error,
             try_original_type=try_original_type,
         )
-        name, options = self._run("map", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Map")
-        options = replace(options, verify=_or_setting(verify))
+        name, options = self._run(
+            "map",
+            spec,
+            new_fingerprint,
+            load_from_cache_file,
+            num_proc=num_proc,
+            desc=desc or "Map",
+            show_progress=progress,
+            compression=compression,
+            verify=verify,
+            keep_in_memory=keep_in_memory,
+        )
         if cache_file_name is not None:
             view = map_to_file(self._view, spec, name, options, Path(cache_file_name))
         else:
-            if compression is not None:
-                options = replace(options, compression=config.check_compression(compression))
-            view = map_view(self._view, spec, name, replace(options, keep_in_memory=keep_in_memory))
+            view = map_view(self._view, spec, name, options)
         return self._with(view, self._format_of(view))
 
     def filter(
@@ -151,6 +161,7 @@ class Maps(Held):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
         desc: str | None = None,
+        progress: bool | None = None,
         verify: bool | None = None,
     ) -> Self:
         """The rows for which the function is true; a batched one returns one boolean a row.
@@ -171,9 +182,16 @@ class Maps(Held):
             fn_kwargs=fn_kwargs,
         )
         name, options = self._run(
-            "filter", spec, new_fingerprint, load_from_cache_file, num_proc, desc or "Filter"
+            "filter",
+            spec,
+            new_fingerprint,
+            load_from_cache_file,
+            num_proc=num_proc,
+            desc=desc or "Filter",
+            show_progress=progress,
+            verify=verify,
+            keep_in_memory=keep_in_memory,
         )
-        options = replace(options, keep_in_memory=keep_in_memory, verify=_or_setting(verify))
         return self._with(filter_view(self._view, spec, name, options))
 
     def explain_cache(
@@ -235,13 +253,16 @@ class Maps(Held):
         spec: MapSpec,
         new_fingerprint: str | None,
         load_from_cache_file: bool | None,
+        *,
         num_proc: int | None,
-        desc: str,
+        compression: str | None = None,
+        verify: bool | None = None,
+        **how: Any,
     ) -> tuple[str, RunOptions]:
-        """The name of a result, and how to make it."""
+        """The name of a result, and how to make it. how: further fields of RunOptions"""
         if num_proc is not None and num_proc < 0:
             raise BadArgument(f"num_proc must not be negative: {num_proc}", num_proc=num_proc)
-        cache, reuse = self._cache, self._reuse(load_from_cache_file)
+        cache, reuse, known = self._cache, self._reuse(load_from_cache_file), config.settings()
         try:
             name = new_fingerprint or result_name(self._view, spec, operation)
         except Unnameable as reason:
@@ -253,8 +274,9 @@ class Maps(Held):
             operation=operation,
             num_proc=num_proc,
             reuse=reuse,
-            desc=desc,
-            compression=config.settings().cache_compression,
+            compression=config.check_compression(compression or known.cache_compression),
+            verify=known.verify if verify is None else verify,
+            **how,
         )
 
     def _format_of(self, view: View) -> FormatSpec:
@@ -302,10 +324,6 @@ _as_one_row.input_format = "arrow"  # type: ignore[attr-defined]
 
 def _identity(batch: Any) -> Any:
     return batch
-
-
-def _or_setting(verify: bool | None) -> bool:
-    return config.settings().verify if verify is None else verify
 
 
 def _uncached(operation: str, reason: Unnameable) -> str:
