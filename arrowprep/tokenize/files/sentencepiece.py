@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from operator import itemgetter
 
 from arrowprep.errors import BadTokenizerFile, UnsupportedComponent
 from arrowprep.tokenize.added_tokens import AddedToken
@@ -39,7 +41,7 @@ def read_sentencepiece(content: bytes, name: str = "the model") -> tuple[Tokeniz
         )
     model = models[file.model_type](file.pieces, file.byte_fallback)
     # scores are added up in 32 bits from the start of a text, so its end can hang on all that is before
-    in_one = file.model_type == UNIGRAM or any(ACROSS_WORDS.search(piece.text) for piece in file.pieces)
+    in_one = file.model_type == UNIGRAM or any(map(ACROSS_WORDS.search, _texts(file)))
     parts: dict[str, Component | None] = {
         "normalizer": _normalizer(file, name),
         "pre_tokenizer": None if in_one else Split(Regex(WORDS), "isolated"),
@@ -52,11 +54,17 @@ def read_sentencepiece(content: bytes, name: str = "the model") -> tuple[Tokeniz
     ]
     tokenizer = Tokenizer.from_parts(TokenizerFile(model, parts, special))
     tokenizer.encode_special_tokens = True
-    texts = {piece.text for piece in file.pieces}
+    texts = set(_texts(file))
     return tokenizer, {f"{role}_token": text for role, text in file.special.items() if text in texts}
 
 
+def _texts(file: ModelFile) -> Iterator[str]:
+    return map(itemgetter(0), file.pieces)
+
+
 def _check(file: ModelFile, name: str) -> None:
+    if len(set(_texts(file))) == len(file.pieces):
+        return
     seen: set[str] = set()
     for id, piece in enumerate(file.pieces):
         if piece.text in seen:

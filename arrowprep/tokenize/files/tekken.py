@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
+from typing import Any
 
 from arrowprep.errors import BadTokenizerFile, TokenizerError
+from arrowprep.tokenize.bulk import uncollected
 from arrowprep.tokenize.component import Spec
-from arrowprep.tokenize.files.tiktoken import Ranks, byte_pair_tokenizer, decode_base64
+from arrowprep.tokenize.files.tiktoken import Ranks, byte_pair_tokenizer, decode_all, decode_base64
 from arrowprep.tokenize.special_tokens import frame_of
 from arrowprep.tokenize.tokenizer import Tokenizer
 
@@ -29,7 +32,8 @@ def read_tekken(content: bytes, place: str = "tekken.json") -> Tokenizer:
     Raises BadTokenizerFile, which names the place.
     """
     try:
-        file = Spec(json.loads(content), "tekken")
+        with uncollected():
+            file = Spec(json.loads(content), "tekken")
     except (ValueError, RecursionError) as error:
         raise BadTokenizerFile(f"{place} is not JSON: {error}", place=place) from error
     try:
@@ -53,9 +57,21 @@ def _build(file: Spec) -> Tokenizer:
 
 
 def _ranks(file: Spec, num_ranks: int) -> Ranks:
+    entries = file.get("vocab", list)[: max(num_ranks, 0)]
+    try:
+        encoded = "\n".join(map(itemgetter("token_bytes"), entries)).encode().split(b"\n")
+        numbers = list(map(itemgetter("rank"), entries))
+    except (KeyError, TypeError, ValueError):
+        return _ranks_one_by_one(file, entries, num_ranks)
+    ranks = dict(zip(decode_all(encoded) or (), numbers, strict=False))
+    right = set(map(type, numbers)) == {int} and min(numbers) >= 0 and max(numbers) < num_ranks
+    return ranks if right and len(ranks) == len(entries) else _ranks_one_by_one(file, entries, num_ranks)
+
+
+def _ranks_one_by_one(file: Spec, entries: list[Any], num_ranks: int) -> Ranks:
+    """The same in three times the time: names the entry that is wrong."""
     ranks: Ranks = {}
-    for i, entry in enumerate(file.get("vocab", list)[: max(num_ranks, 0)]):
-        # read without a Spec, which would cost more than all the rest, and with one where it is wrong
+    for i, entry in enumerate(entries):
         try:
             token, rank = decode_base64(entry["token_bytes"].encode()), entry["rank"]
         except (AttributeError, KeyError, TypeError, ValueError) as error:

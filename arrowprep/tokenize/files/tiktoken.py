@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from arrowprep.errors import BadArgument, BadTokenizerFile
 from arrowprep.tokenize.added_tokens import AddedToken
@@ -16,7 +16,8 @@ from arrowprep.tokenize.files.tiktoken_sets import BY_SIZE, SETS, PatternSet
 from arrowprep.tokenize.models import BPE
 from arrowprep.tokenize.models.bpe import BpeTables
 from arrowprep.tokenize.patterns import Regex
-from arrowprep.tokenize.pre_tokenizers import ByteLevel, Sequence, Split
+from arrowprep.tokenize.pre_tokenizers import ByteLevel, Split
+from arrowprep.tokenize.pre_tokenizers import Sequence as PreTokenizers
 from arrowprep.tokenize.processors import ByteLevel as ByteLevelProcessor
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.tokenizer_json import TokenizerFile
@@ -57,6 +58,17 @@ def _pattern_set(pattern: str | None, num_ranks: int) -> PatternSet:
 
 def parse_ranks(content: bytes, place: str) -> Ranks:
     """Lines of `base64 rank`, as token bytes to rank."""
+    if _LINES.fullmatch(content if content.endswith(b"\n") else content + b"\n"):
+        fields = content.split()
+        tokens = decode_all(fields[::2])
+        ranks = dict(zip(tokens or (), map(int, fields[1::2]), strict=False))
+        if 2 * len(ranks) == len(fields):
+            return ranks
+    return _parse_lines(content, place)
+
+
+def _parse_lines(content: bytes, place: str) -> Ranks:
+    """The same, line by line, in three times the time: names the line that is wrong."""
     ranks: Ranks = {}
     for number, line in enumerate(content.splitlines(), 1):
         if not line:
@@ -91,12 +103,13 @@ def byte_pair_tokenizer(
     first_id: the id of rank 0; special tokens may stand below it
     """
     check_ranks(ranks, place)
-    spelled = {_spell(token): rank for token, rank in sorted(ranks.items(), key=lambda item: item[1])}
+    tokens, numbers = list(ranks), list(ranks.values())
+    if numbers != sorted(numbers):
+        tokens, numbers = sorted(tokens, key=ranks.__getitem__), sorted(numbers)
     model = BPE(ignore_merges=True)
-    ids = {token: rank + first_id for token, rank in spelled.items()}
-    model._tables = BpeTables.of(ids, list(chain.from_iterable(merges_of(spelled))))
+    model._tables = BpeTables(dict(zip(_spelled(tokens), (rank + first_id for rank in numbers), strict=True)))
     parts: dict[str, Component | None] = {
-        "pre_tokenizer": Sequence([_split(pattern), ByteLevel(add_prefix_space=False, use_regex=False)]),
+        "pre_tokenizer": PreTokenizers([_split(pattern), ByteLevel(add_prefix_space=False, use_regex=False)]),
         "decoder": ByteLevelDecoder(),
         "post_processor": ByteLevelProcessor(trim_offsets=False),
     }
@@ -132,31 +145,18 @@ def check_ranks(ranks: Ranks, place: str) -> None:
         )
 
 
-def merges_of(ranks: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Every way to make a token of two others, in the order of ranks.
-
-    ranks: in their order; 150,000 take a second
-    """
-    merges: list[tuple[str, str]] = []
-    for token in ranks:
-        pairs = [
-            (left, right)
-            for i in range(1, len(token))
-            if (left := token[:i]) in ranks and (right := token[i:]) in ranks
-        ]
-        if len(pairs) > 1:
-            pairs.sort(key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
-        merges += pairs
-    return merges
-
-
 _TO_CHARACTERS = dict(enumerate(BYTE_CHARACTERS))
 
 
-def _spell(token: bytes) -> str:
-    return token.decode("latin-1").translate(_TO_CHARACTERS)
+def _spelled(tokens: list[bytes]) -> list[str]:
+    """Tokens in byte characters: all at once, for each alone takes three times as long."""
+    text = b"".join(tokens).decode("latin-1").translate(_TO_CHARACTERS)
+    stops = list(accumulate(map(len, tokens), initial=0))
+    return [text[start:stop] for start, stop in pairwise(stops)]
 
 
+_LINES = re.compile(rb"(?:(?:[A-Za-z0-9+/]+={0,2}|=) [0-9]{1,10}\r?\n)*")
+_ALL_BASE64 = re.compile(rb"(?:[A-Za-z0-9+/]*={0,2}\n)*")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
 
 
@@ -165,3 +165,13 @@ def decode_base64(encoded: bytes) -> bytes:
     if not _BASE64.fullmatch(encoded):
         raise ValueError("not base64")
     return binascii.a2b_base64(encoded)
+
+
+def decode_all(encoded: Sequence[bytes]) -> list[bytes] | None:
+    """All of them, or None where one is not base64."""
+    if not _ALL_BASE64.fullmatch(b"\n".join([*encoded, b""])):
+        return None
+    try:
+        return list(map(binascii.a2b_base64, encoded))
+    except binascii.Error:
+        return None
