@@ -47,10 +47,15 @@ def loss_by_hand(model: Any, rows: list[dict[str, Any]]) -> float:
     return total / count
 
 
-def test_two_steps_of_a_tiny_model(tokenizer: Any, model: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["as it is", "through to_hf"])
+def test_two_steps_of_a_tiny_model(tokenizer: Any, model: Any, tmp_path: Path, form: str) -> None:
     conversations = load_local(str(data.CONVERSATIONS), split="train").select(range(8))
     rows = prepare_sft(conversations, tokenizer, max_length=100)
     expected = loss_by_hand(model, [rows[i] for i in range(4)])
+    given = rows
+    if form == "through to_hf":
+        pytest.importorskip("datasets", reason="datasets, which to_hf gives, is not installed")
+        given = rows.to_hf()
     arguments = transformers.TrainingArguments(
         output_dir=str(tmp_path),
         max_steps=2,
@@ -62,7 +67,7 @@ def test_two_steps_of_a_tiny_model(tokenizer: Any, model: Any, tmp_path: Path) -
         save_strategy="no",
     )
     trainer = transformers.Trainer(
-        model, arguments, data_collator=DataCollatorWithPadding(tokenizer), train_dataset=rows
+        model, arguments, data_collator=DataCollatorWithPadding(tokenizer), train_dataset=given
     )
     trainer.train()
     first, second = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
