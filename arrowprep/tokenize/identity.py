@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # attributes that decide no result, or that are named below in another form
 UNNAMED = {
     *("_tokenizer", "init_kwargs", "listed_tokens", "name_or_path", "verbose", "clock"),
+    "vocab_file",
     *("special_tokens", "chat_template"),
 }
 
@@ -29,6 +30,11 @@ def fingerprint_of(tokenizer: PreTrainedTokenizer) -> str:
     shows at once; the rest costs under 0.1 ms. A subclass counts with the code of its
     methods, and with what that reads of its module.
     """
+    return xxhash.xxh3_128_hexdigest(json.dumps(parts_of(tokenizer), sort_keys=True, default=repr).encode())
+
+
+def parts_of(tokenizer: PreTrainedTokenizer) -> dict[str, Any]:
+    """What a tokenizer's name is made of, as somebody who reads it would say."""
     content = {name: value for name, value in vars(tokenizer).items() if name not in UNNAMED}
     content["class"] = content_of(type(tokenizer))
     content["pipeline"] = tokenizer.backend_tokenizer.fingerprint
@@ -36,7 +42,7 @@ def fingerprint_of(tokenizer: PreTrainedTokenizer) -> str:
     content["chat template"] = _digest(tokenizer.chat_template)
     if reads_clock(tokenizer.chat_template):
         content["day"] = (tokenizer.clock or datetime.now)().date().isoformat()
-    return xxhash.xxh3_128_hexdigest(json.dumps(content, sort_keys=True, default=repr).encode())
+    return content
 
 
 def _digest(templates: str | Mapping[str, str] | None) -> Any:

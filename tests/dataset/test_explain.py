@@ -2,10 +2,12 @@
 
 import json
 import types
+from importlib import resources
 
 import pytest
 
-from arrowprep import Dataset, explain_cache, load_local, load_tokenizer
+from arrowprep import Dataset, Value, explain_cache, load_local, load_tokenizer
+from arrowprep.tokenize import normalizers
 
 SOURCE = '''
 import math
@@ -100,7 +102,11 @@ ARGUMENTS = [
     ({"batched": True}, "argument batch_size"),
     ({"with_indices": True}, "argument with_indices: False → True"),
     ({"input_columns": ["text"]}, "argument input_columns"),
-    ({"num_proc": 2, "desc": "x"}, None),
+    ({"on_error": "null"}, "argument on_error: 'raise' → 'null'"),
+    ({"try_original_type": False}, "argument try_original_type: True → False"),
+    ({"with_rank": True}, "argument with_rank: False → True"),
+    ({"features": {"n": Value("int8")}}, "argument features: None → {'n': Value('int8')}"),
+    ({"num_proc": 2, "desc": "x", "compression": "lz4", "verify": True}, None),
 ]
 
 
@@ -121,8 +127,36 @@ def cached(ds):
     return ds
 
 
-def test_there_are_forty_edits():
-    assert len(EDITS) + len(ARGUMENTS) + 4 >= 40  # and the ones of files, tokenizers and data below
+def add_token(tok):
+    tok.add_tokens(["<x>"])
+
+
+def lower_case(tok):
+    tok.backend_tokenizer.normalizer = normalizers.Lowercase()
+
+
+# (what is done to a tokenizer that a function reads, what the explanation names)
+TOKENIZERS = [
+    (lambda tok: setattr(tok, "padding_side", "left"), "`padding_side` of closure variable `tok`"),
+    (lambda tok: setattr(tok, "truncation_side", "left"), "`truncation_side` of closure variable `tok`"),
+    (
+        lambda tok: setattr(tok, "model_max_length", 7),
+        "`model_max_length` of closure variable `tok` of `encode`: 1024 → 7",
+    ),
+    (
+        lambda tok: setattr(tok, "chat_template", "{{ messages }}"),
+        "`chat template` of closure variable `tok`",
+    ),
+    (lambda tok: setattr(tok, "pad_token", tok.eos_token), "`special tokens` of closure variable `tok`"),
+    (add_token, "`pipeline` of closure variable `tok` of `encode`: changed"),
+    (lower_case, "`pipeline` of closure variable `tok` of `encode`: changed"),
+    (lambda tok: tok(["a b"], truncation=True, max_length=1), None),
+]
+
+
+def test_more_than_forty_edits_are_named():
+    named = [what for *_, what in [*EDITS, *ARGUMENTS, *TOKENIZERS] if what is not None]
+    assert len(named) >= 40  # and those of files, steps, data and formats below
 
 
 @pytest.mark.parametrize(("old", "new", "named"), EDITS, ids=[f"{old} / {new}"[:60] for old, new, _ in EDITS])
@@ -165,18 +199,35 @@ def test_a_change_in_an_earlier_step_is_named(ds):
     assert "in the data, default of `limit` in `first`: 1 → 2" in str(found)
 
 
-def test_a_changed_tokenizer_is_named(ds):
-    from importlib import resources
-
+@pytest.mark.parametrize(("edit", "named"), TOKENIZERS)
+def test_a_changed_tokenizer_is_named_with_what_changed(ds, edit, named):
     tok = load_tokenizer(resources.files("arrowprep") / "data" / "gpt2")
 
     def encode(batch):
         return tok(batch["text"])
 
     ds.map(encode, batched=True)
-    assert ds.explain_cache(encode, batched=True).hit
-    tok.padding_side = "left"
-    assert "`tok`" in str(ds.explain_cache(encode, batched=True))
+    edit(tok)
+    found = ds.explain_cache(encode, batched=True)
+    assert found.hit == (named is None), str(found)
+    if named is not None:
+        assert named in str(found)
+        assert len(found.differences) == 1
+
+
+def test_the_changed_one_of_several_files_is_named(tmp_path):
+    paths = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
+    for path in paths:
+        path.write_text('{"n": 1}\n')
+    load_local(paths).map(lambda row: {"m": row["n"]})
+    paths[1].write_text('{"n": 3}\n')
+    found = load_local(paths).explain_cache(lambda row: {"m": row["n"]})
+    assert [d.part for d in found.differences] == [f"file {paths[1]}"]
+
+
+def test_another_format_is_named(cached):
+    found = cached.with_format("numpy").explain_cache(functions(SOURCE).tokenize)
+    assert [d.part for d in found.differences] == ["format of the dataset"]
 
 
 def test_other_data_is_named(cached):

@@ -85,7 +85,7 @@ class Namer:
             return found
         self._open[key] = len(self._open)
         try:
-            found = self._given_name(value) or _rule_for(type(value))(self, value, place)
+            found = self._given_name(value, place) or _rule_for(type(value))(self, value, place)
         except RecursionError:
             raise unnameable(value, place, "it is nested too deeply") from None
         finally:
@@ -138,8 +138,11 @@ class Namer:
             found.append(self.name(value, f"{place}, key {key!r}" if is_plain(key) else f"{place}, a value"))
         return found
 
-    def _given_name(self, value: Any) -> bytes | None:
-        """By its `fingerprint` attribute; classes, and data that may hold a field of that name, have none."""
+    def _given_name(self, value: Any, place: str) -> bytes | None:
+        """By its `fingerprint` attribute; classes, and data that may hold a field of that name, have none.
+
+        What that is made of, a mapping `fingerprint_parts` may tell.
+        """
         kind = type(value)
         if kind in _NEVER_GIVEN or isinstance(value, (type, tuple, list, dict, type(sys))):
             return None
@@ -151,6 +154,11 @@ class Namer:
             return None
         if type(given) is not str:
             return None
+        if self._parts is not None:
+            for name, part in (getattr(value, "fingerprint_parts", None) or {}).items():
+                said = repr(part)
+                said = said if len(said) <= _SHORT else digest_plain(said).hex()
+                self._parts[f"`{name}` of {place}"] = said
         return digest_plain(("given", kind.__module__, kind.__qualname__, given))
 
 

@@ -134,6 +134,7 @@ def _told(differences: tuple[Difference, ...], shelf: Mapping[str, Shelved]) -> 
 
 
 def _is_hash(text: str) -> bool:
+    text = text.strip("'")
     return len(text) >= 16 and all(c in "0123456789abcdef" for c in text)
 
 
