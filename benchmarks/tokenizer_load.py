@@ -11,6 +11,7 @@ tokenizer.json. A ratio is peer / ours: above 1 ours is faster.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import subprocess

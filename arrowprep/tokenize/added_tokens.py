@@ -57,6 +57,12 @@ class AddedToken:
         for name, value in state.items():
             setattr(self, name, value)
 
+    def __copy__(self) -> AddedToken:
+        twin = AddedToken()
+        for name in _FIELDS:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AddedToken) and self.__getstate__() == other.__getstate__()
 
@@ -76,6 +82,12 @@ class AddedToken:
     @classmethod
     def from_json(cls, spec: Spec) -> tuple[int, AddedToken]:
         """The id that the file gives it, and the token."""
+        entry = spec.value
+        usual = len(entry) == len(_KINDS) and all(
+            type(entry.get(key)) is kind for key, kind in _KINDS.items()
+        )
+        if usual and entry["id"] >= 0:  # as nearly all are, and read in a fifth of the time
+            return entry["id"], cls(**{name: entry[name] for name in _FIELDS})
         id = spec.count("id")
         special = spec.flag("special", False)
         flags = {name: spec.flag(name, False) for name in ("single_word", "lstrip", "rstrip")}
@@ -86,6 +98,7 @@ class AddedToken:
 
 
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+_KINDS = {**dict.fromkeys(_FIELDS, bool), "content": str, "id": int}
 
 
 def as_added_tokens(tokens: Iterable[str | AddedToken], *, special: bool) -> list[AddedToken]:
@@ -144,7 +157,7 @@ class AddedVocabulary:
             known = self.ids.get(token.content)
             if known is not None and self.tokens.get(known) == token:
                 continue
-            self._put(token, self._id_for(token.content, model))
+            self.put(token, self._id_for(token.content, model))
             added += 1
         self.touch()
         return added
@@ -170,7 +183,7 @@ class AddedVocabulary:
                     f"added_tokens[{i}] gives {token.content!r} the id {id}, which is that of {owner!r}",
                     place=f"added_tokens[{i}]",
                 )
-            self._put(token, id if known is None else known)
+            self.put(token, id if known is None else known)
         self.touch()
 
     def _owner(self, id: int, model: Model) -> str | None:
@@ -180,7 +193,8 @@ class AddedVocabulary:
         known = self.ids.get(content, model.token_to_id(content))
         return max(model.get_vocab_size(), self._highest + 1) if known is None else known
 
-    def _put(self, token: AddedToken, id: int) -> None:
+    def put(self, token: AddedToken, id: int) -> None:
+        """Take a token with this id, whatever else has it."""
         token = copy.copy(token)  # the caller's may be changed later, which nobody would notice here
         if token.special:
             self.special.setdefault(token.content)
@@ -188,6 +202,7 @@ class AddedVocabulary:
         self.tokens[id] = token
         self._order[token.content] = token
         self._highest = max(self._highest, id)
+        self.touch()
 
     def by_id(self) -> list[tuple[int, AddedToken]]:
         return sorted(self.tokens.items())
