@@ -90,6 +90,8 @@ _HOME = {
     "load_from_disk": "dataset.loading",
 }
 
+_MODULES = {"chat", "data", "logging", "tokenize"}
+
 __all__ = [
     "AddedToken",
     "AutoTokenizer",
@@ -137,11 +139,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"arrowprep.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'arrowprep' has no attribute {name!r}")
-    from importlib import import_module
-
     value = getattr(import_module(f"arrowprep.{home}"), name)
     globals()[name] = value
     return value

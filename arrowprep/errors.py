@@ -79,7 +79,10 @@ class ArrowprepWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Show an ArrowprepWarning as of the line outside of this package that led here."""
+    """Show an ArrowprepWarning as of the line outside of this package that led here, unless they are off."""
+    told = sys.modules.get("arrowprep.logging")
+    if told is not None and told.get_verbosity() > told.WARNING:
+        return
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "arrowprep":
         level, frame = level + 1, frame.f_back

@@ -32,10 +32,12 @@ from arrowprep.dataset.storage.pins import Pin, used_now
 from arrowprep.dataset.storage.seal import intact
 from arrowprep.dataset.widen import wider_schema
 from arrowprep.errors import BadArgument, FileError, UnreadableFile, warn
+from arrowprep.logging import get_logger
 
 # completes a table of a part that lacks columns of the entry: (table, input rows, schema) -> table
 Completion: TypeAlias = Callable[[pa.Table, Span, pa.Schema], pa.Table]
 
+_log = get_logger(__name__)
 RESULTS = "results"
 _INDICES = "indices"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -108,6 +110,7 @@ class Cache:
         except FileError:
             return None
         used_now(path)
+        _log.info("found %s", path)
         return entry
 
     def only_one(self, fingerprint: str) -> AbstractContextManager[bool]:

@@ -26,7 +26,9 @@ from arrowprep.dataset.storage.room import telling_folder
 from arrowprep.dataset.storage.seal import intact
 from arrowprep.dataset.storage.shelved import Shelved
 from arrowprep.errors import FileError
+from arrowprep.logging import get_logger
 
+_log = get_logger(__name__)
 _FACTS = "entry.json"
 _SAID = ("operation", "source", "content", "function")
 _PINNED_ONE_BY_ONE = 64  # each pin is an open file, of which a process has perhaps a thousand
@@ -95,6 +97,7 @@ class Converted:
         except (OSError, ValueError, KeyError, FileError):
             return None
         used_now(folder / _FACTS)
+        _log.info("found %s", folder)
         return entry
 
     def get(self, key: str, make: Callable[[Path], Made], reuse: Reuse) -> Entry:
