@@ -30,7 +30,8 @@ FORMATS = ("tokenizer.json", "tekken.json", "*.tiktoken", "*.model")
 
 
 def arrowprep_cell(path: Path) -> tuple[Callable[[], Any], Callable[[Any], list[int]], Callable[[Any], str]]:
-
+    for module in ("native", "tokenizer", "files.tiktoken", "files.tekken", "files.sentencepiece"):
+        importlib.import_module(f"arrowprep.tokenize.{module}")
     return (
         lambda: pipelines.read(path, huggingface.unpack, {})[0],
         lambda tokenizer: list(tokenizer.encode(TEXT, add_special_tokens=False).ids),
