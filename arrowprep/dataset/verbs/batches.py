@@ -26,6 +26,7 @@ ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function 
 BATCHES_AT_ONCE = 64  # at most so many batches of a coroutine function wait together
 HIDDEN = "\0"  # columns of our own begin so; no user's does
 ERRORS = HIDDEN + "error"  # the column for what a function raised
+BARE = HIDDEN + "bare"  # a column of nulls, where rows have no other
 PIECES = 64  # so many at least, where there are the rows: slow row functions are shared out too
 
 
@@ -208,7 +209,8 @@ class BatchFunction:
         gone = [r.gone for r in results if isinstance(r, LazyMapping)]
         values: dict[str, list[Any]] = {}
         for name in dict.fromkeys(name for change in changes for name in change):
-            originals = shown.column(name) if name in shown else None
+            kept = name in shown and name not in self.spec.remove_columns
+            originals = shown.column(name) if kept else None
             column = [
                 change[name] if name in change else None if originals is None else originals[i]
                 for i, change in enumerate(changes)
@@ -300,7 +302,8 @@ class BatchFunction:
             return pa.table(result)
         values = {}
         for name, column in result.items():
-            if name in shown.touched and column is shown.column(name) and shown.is_as_shown(name):
+            unchanged = name in shown.touched and column is shown.column(name) and shown.is_as_shown(name)
+            if unchanged and name not in self.spec.remove_columns:
                 continue
             if not is_column(column):
                 raise self.bad(

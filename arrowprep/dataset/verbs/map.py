@@ -24,6 +24,7 @@ from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.storage.shelf import keep_budget
 from arrowprep.dataset.verbs.batches import (
+    BARE,
     ERRORS,
     BatchFunction,
     MapSpec,
@@ -109,6 +110,7 @@ class _Layout:
 
     def note(self, view: View, new: list[str], about: Mapping[str, Any]) -> dict[str, Any]:
         """What an entry says: its columns in order, which of them are the parent's, and its name."""
+        new = [name for name in new if name != BARE]
         kept = [name for name in view.columns if name not in self.gone and name not in new]
         in_place = bool(kept) or not self.whole  # a table passed columns through only in their order
         order = [name for name in view.columns if name in kept or (name in new and in_place)]
@@ -167,6 +169,8 @@ class _MapWorker:
         if returned.table is None or layout is None:
             return None
         table = self._with_all_new(returned.table, parent, layout)
+        if not table.column_names and not self._spec.batched:  # a row stays a row, also without a column
+            table = pa.table({BARE: pa.nulls(len(span))})
         if table.column_names:
             try:
                 self._writer.append(table, span, self._note(layout, tuple(table.column_names)))
@@ -241,7 +245,7 @@ def _compute(
     if not parts:
         return Entry(Memory(pa.table({})), note)
     one_file = isinstance(executor, Inline)
-    complete = partial(_completed, view)
+    complete = partial(_completed, view, layout.gone)
     entry = options.cache.publish(
         name, parts, note, complete, one_file=one_file, compression=options.compression
     )
@@ -339,9 +343,10 @@ def _described(layout: _Layout | None, span: Span | None) -> str:
     return f"values{gone}{rows}"
 
 
-def _completed(view: View, table: pa.Table, span: Span, schema: pa.Schema) -> pa.Table:
+def _completed(view: View, gone: frozenset[str], table: pa.Table, span: Span, schema: pa.Schema) -> pa.Table:
     """Rows of one worker with the columns that another worker changed, from the parent."""
-    missing = [name for name in schema.names if name not in table.column_names and name in view.columns]
+    kept = [name for name in view.columns if name not in gone]
+    missing = [name for name in schema.names if name not in table.column_names and name in kept]
     if missing:
         if len(span) != table.num_rows:
             raise BadResult(
