@@ -2,12 +2,13 @@
 
     ArrowprepError
     ├── DataError                   what a dataset holds, or was asked for
-    │   ├── ColumnNotFound          KeyError
+    │   ├── ColumnNotFound          KeyError, ValueError
     │   ├── RowOutOfRange           IndexError
     │   ├── BadSelection            TypeError: not something that selects rows
     │   ├── BadArgument             ValueError: an option's value makes no sense
+    │   │   └── WrongType           TypeError: it is not of a type that the option takes
     │   ├── LengthMismatch          ValueError: columns of unequal length
-    │   └── TypeConflict            TypeError: values of one column do not fit one type
+    │   └── TypeConflict            TypeError, ValueError: values of one column do not fit one type
     ├── FileError                   a file that cannot be used; says which, and where in it
     │   ├── MissingFile             FileNotFoundError
     │   ├── UnreadableFile          ValueError: not what its name says, truncated or broken
@@ -70,6 +71,7 @@ __all__ = [
     "UnreadableFile",
     "UnsupportedComponent",
     "WorkerDied",
+    "WrongType",
     "warn",
 ]
 
@@ -128,7 +130,7 @@ class DataError(ArrowprepError):
     """What a dataset holds, or was asked for."""
 
 
-class ColumnNotFound(DataError, KeyError):
+class ColumnNotFound(DataError, KeyError, ValueError):
     """Facts: column, columns."""
 
     def __init__(self, column: object, columns: list[str]) -> None:
@@ -152,11 +154,15 @@ class BadArgument(DataError, ValueError):
     """An option's value makes no sense."""
 
 
+class WrongType(BadArgument, TypeError):
+    """An option's value is not of a type that it takes."""
+
+
 class LengthMismatch(DataError, ValueError):
     """Columns that should have one length have several."""
 
 
-class TypeConflict(DataError, TypeError):
+class TypeConflict(DataError, TypeError, ValueError):
     """Values of one column do not fit one type."""
 
 

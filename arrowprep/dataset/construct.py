@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from arrowprep.dataset.convert import is_column, to_column, to_feature
+from arrowprep.dataset.feature_kinds import Json, needs_encoding
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.widen import cast_table
-from arrowprep.errors import BadArgument, ColumnNotFound, LengthMismatch
+from arrowprep.errors import BadArgument, ColumnNotFound, LengthMismatch, TypeConflict
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def table_of_columns(mapping: Mapping[str, Any], features: Features | None = None) -> pa.Table:
-    """From columns of one length; `features` fixes types and the order."""
+def table_of_columns(
+    mapping: Mapping[str, Any], features: Features | None = None, on_mixed_types: str | None = None
+) -> pa.Table:
+    """From columns of one length; `features` fixes types and the order.
+
+    on_mixed_types: "use_json" makes a column JSON whose values are of no one type; None refuses it
+    """
     features = None if features is None else Features(features)
     _check_names(mapping, features)
     columns = {}
@@ -29,17 +36,41 @@ def table_of_columns(mapping: Mapping[str, Any], features: Features | None = Non
             )
         feature = None if features is None else features[name]
         columns[name] = (
-            to_column(mapping[name], name) if feature is None else to_feature(mapping[name], name, feature)
+            _found(mapping[name], name, on_mixed_types)
+            if feature is None
+            else to_feature(mapping[name], name, feature)
         )
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
         raise LengthMismatch(f"columns need one length: {shown}", lengths=lengths)
     table = pa.table(columns)
-    return table if features is None else table.cast(features.arrow_schema)
+    return table if features is None else retyped(table, features)
 
 
-def table_of_rows(rows: Sequence[Mapping[str, Any]], features: Features | None = None) -> pa.Table:
+def _found(values: Any, name: str, on_mixed_types: str | None) -> pa.Array | pa.ChunkedArray:
+    """A column of the type that its values have."""
+    if on_mixed_types not in (None, "use_json"):
+        raise BadArgument(f'on_mixed_types {on_mixed_types!r} is neither None nor "use_json"')
+    try:
+        return to_column(values, name)
+    except TypeConflict:
+        if on_mixed_types is None:
+            raise
+        return to_feature(values, name, Json())
+
+
+def retyped(table: pa.Table, features: Features) -> pa.Table:
+    """The table as these features store it. Raises TypeConflict where they do not fit."""
+    try:
+        return cast_table(table, features.arrow_schema)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise TypeConflict(f"the columns do not fit {features!r}: {error}") from error
+
+
+def table_of_rows(
+    rows: Sequence[Mapping[str, Any]], features: Features | None = None, on_mixed_types: str | None = None
+) -> pa.Table:
     """From rows; a key that a row lacks is null, a key that only some have is a column all the same."""
     rows = list(rows)
     odd = next((i for i, row in enumerate(rows) if not isinstance(row, Mapping)), None)
@@ -48,7 +79,20 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], features: Features | None =
     names = dict.fromkeys(name for row in rows for name in row)
     if features is not None:
         names = {**names, **dict.fromkeys(features)}
-    return table_of_columns({name: [row.get(name) for row in rows] for name in names}, features)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return table_of_columns(columns, features, on_mixed_types)
+
+
+def row_like(features: Features, row: Mapping[str, Any]) -> pa.Table:
+    """One row, each value of its column's type where that holds it: 2 as the text "2", "2" as the number."""
+    columns = {}
+    for name, value in row.items():
+        column = to_column([value], name)
+        if (feature := features.get(name)) is not None:
+            with contextlib.suppress(TypeConflict, pa.ArrowException):
+                column = to_feature([value] if needs_encoding(feature) else column, name, feature)
+        columns[name] = column
+    return pa.table(columns)
 
 
 def table_of_frame(
@@ -60,7 +104,7 @@ def table_of_frame(
         keep = None if any(name is not None for name in frame.index.names) else False
     table = pa.Table.from_pandas(frame, preserve_index=keep)
     table = table.replace_schema_metadata(None)
-    return table if features is None else cast_table(table, Features(features).arrow_schema)
+    return table if features is None else retyped(table, Features(features))
 
 
 def _check_names(mapping: Mapping[str, Any], features: Features | None) -> None:

@@ -66,8 +66,10 @@ class DatasetInfo:
 def merged(infos: Iterable[DatasetInfo]) -> DatasetInfo:
     """Of datasets put together: each different text once, as paragraphs."""
     found = list(infos)
-    texts = {
-        name: "\n\n".join(dict.fromkeys(text for info in found if (text := getattr(info, name).strip())))
-        for name in ("description", "citation", "homepage", "license")
-    }
-    return DatasetInfo(**texts)
+
+    def together(name: str) -> str:
+        return "\n\n".join(dict.fromkeys(text for info in found if (text := getattr(info, name).strip())))
+
+    return DatasetInfo(
+        together("description"), together("citation"), together("homepage"), together("license")
+    )

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.features import Features
-from arrowprep.errors import BadArgument
+from arrowprep.errors import BadArgument, WrongType
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+Names: TypeAlias = "Mapping[str, str | os.PathLike[str] | None]"  # of files, by split
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
 
@@ -62,6 +68,10 @@ class DatasetDict(dict[str, Dataset]):
         return {name: dataset.column_names for name, dataset in self.items()}
 
     @property
+    def data(self) -> dict[str, pa.Table]:
+        return {name: dataset.data for name, dataset in self.items()}
+
+    @property
     def cache_files(self) -> dict[str, list[dict[str, str]]]:
         return {name: dataset.cache_files for name, dataset in self.items()}
 
@@ -75,9 +85,12 @@ class DatasetDict(dict[str, Dataset]):
     # -- verbs -------------------------------------------------------------------------------------
 
     def _each(self, verb: Callable[[Dataset], Dataset]) -> DatasetDict:
+        return self._by_split(lambda name, dataset: verb(dataset))
+
+    def _by_split(self, verb: Callable[[str, Dataset], Dataset]) -> DatasetDict:
         if odd := [name for name, dataset in self.items() if not isinstance(dataset, Dataset)]:
-            raise BadArgument(f"split {odd[0]!r} is a {type(self[odd[0]]).__name__}, not a Dataset")
-        return DatasetDict({name: verb(dataset) for name, dataset in self.items()})
+            raise WrongType(f"split {odd[0]!r} is a {type(self[odd[0]]).__name__}, not a Dataset")
+        return DatasetDict({name: verb(name, dataset) for name, dataset in self.items()})
 
     def map(
         self,
@@ -85,35 +98,73 @@ class DatasetDict(dict[str, Dataset]):
         *,
         with_split: bool = False,
         desc: str | None = None,
+        cache_file_names: Names | None = None,
         **options: Any,
     ) -> DatasetDict:
-        """`Dataset.map` on every split. with_split: the function gets the split's name, last"""
-        if not with_split or function is None:
-            return self._named("Map", desc, lambda ds, label: ds.map(function, desc=label, **options))
-        return DatasetDict(
-            {
-                name: dataset.map(WithSplit(function, name), desc=f"{desc or 'Map'} ({name})", **options)
-                for name, dataset in self.items()
-            }
-        )
+        """`Dataset.map` on every split.
 
-    def filter(self, function: Callable[..., Any], *, desc: str | None = None, **options: Any) -> DatasetDict:
-        """`Dataset.filter` on every split."""
-        return self._named("Filter", desc, lambda ds, label: ds.filter(function, desc=label, **options))
+        with_split: the function gets the split's name, last
+        cache_file_names: by split, as `cache_file_name`
+        """
+        files = cache_file_names or {}
 
-    def _named(self, verb: str, desc: str | None, apply: Callable[[Dataset, str], Dataset]) -> DatasetDict:
-        """Long work whose bar says which split it is at."""
-        return DatasetDict({name: apply(ds, f"{desc or verb} ({name})") for name, ds in self.items()})
+        def mapped(name: str, dataset: Dataset) -> Dataset:
+            called = WithSplit(function, name) if with_split and function is not None else function
+            label = f"{desc or 'Map'} ({name})"  # the bar says which split it is at
+            return dataset.map(called, desc=label, cache_file_name=files.get(name), **options)
+
+        return self._by_split(mapped)
+
+    def filter(
+        self,
+        function: Callable[..., Any],
+        *,
+        desc: str | None = None,
+        cache_file_names: Names | None = None,
+        **options: Any,
+    ) -> DatasetDict:
+        """`Dataset.filter` on every split. cache_file_names: by split, as `cache_file_name`"""
+        files = cache_file_names or {}
+
+        def filtered(name: str, dataset: Dataset) -> Dataset:
+            label = f"{desc or 'Filter'} ({name})"
+            return dataset.filter(function, desc=label, cache_file_name=files.get(name), **options)
+
+        return self._by_split(filtered)
 
     def shuffle(
-        self, seed: int | Mapping[str, int] | None = None, *, seeds: Mapping[str, int] | None = None
+        self,
+        seeds: int | Mapping[str, int | None] | None = None,
+        seed: int | None = None,
+        generators: Mapping[str, np.random.Generator] | None = None,
+        *,
+        indices_cache_file_names: Names | None = None,
+        **how: Any,
     ) -> DatasetDict:
-        """Every split shuffled: with one seed, or with `seeds` by split."""
-        by_split = seeds or (seed if isinstance(seed, Mapping) else dict.fromkeys(self, seed))
-        return DatasetDict({name: dataset.shuffle(by_split[name]) for name, dataset in self.items()})
+        """Every split shuffled: with one seed, or with `seeds` or `generators` by split."""
+        if seeds is not None and seed is not None:
+            raise BadArgument("give seed for all splits or seeds by split, not both")
+        by_split = (
+            seeds if isinstance(seeds, Mapping) else dict.fromkeys(self, seeds if seed is None else seed)
+        )
+        drawn, files = generators or {}, indices_cache_file_names or {}
+        return self._by_split(
+            lambda name, ds: ds.shuffle(
+                by_split[name], drawn.get(name), indices_cache_file_name=files.get(name), **how
+            )
+        )
 
-    def sort(self, column_names: str | Sequence[str], *args: Any, **options: Any) -> DatasetDict:
-        return self._each(lambda ds: ds.sort(column_names, *args, **options))
+    def sort(
+        self,
+        column_names: str | Sequence[str],
+        *args: Any,
+        indices_cache_file_names: Names | None = None,
+        **options: Any,
+    ) -> DatasetDict:
+        files = indices_cache_file_names or {}
+        return self._by_split(
+            lambda name, ds: ds.sort(column_names, *args, indices_cache_file_name=files.get(name), **options)
+        )
 
     def select_columns(self, column_names: str | Sequence[str]) -> DatasetDict:
         return self._each(lambda ds: ds.select_columns(column_names))
@@ -127,8 +178,8 @@ class DatasetDict(dict[str, Dataset]):
     def rename_columns(self, column_mapping: Mapping[str, str]) -> DatasetDict:
         return self._each(lambda ds: ds.rename_columns(column_mapping))
 
-    def cast(self, features: Features | Mapping[str, Any]) -> DatasetDict:
-        return self._each(lambda ds: ds.cast(features))
+    def cast(self, features: Features | Mapping[str, Any], **how: Any) -> DatasetDict:
+        return self._each(lambda ds: ds.cast(features, **how))
 
     def cast_column(self, column: str, feature: Any) -> DatasetDict:
         return self._each(lambda ds: ds.cast_column(column, feature))
@@ -140,10 +191,11 @@ class DatasetDict(dict[str, Dataset]):
         return self._each(lambda ds: ds.align_labels_with_mapping(label2id, label_column))
 
     def flatten(self, max_depth: int = 16) -> DatasetDict:
-        return self._each(lambda ds: ds.flatten(max_depth))
+        return self._each(lambda ds: ds.flatten(max_depth=max_depth))
 
-    def flatten_indices(self) -> DatasetDict:
-        return self._each(lambda ds: ds.flatten_indices())
+    def flatten_indices(self, *, cache_file_names: Names | None = None, **options: Any) -> DatasetDict:
+        files = cache_file_names or {}
+        return self._by_split(lambda name, ds: ds.flatten_indices(cache_file_name=files.get(name), **options))
 
     def cleanup_cache_files(self) -> dict[str, int]:
         """How many files went, by split."""
@@ -165,6 +217,21 @@ class DatasetDict(dict[str, Dataset]):
 
     def reset_format(self) -> None:
         self.set_format()
+
+    @contextmanager
+    def formatted_as(self, type: str | None = None, *args: Any, **options: Any) -> Iterator[None]:
+        """`set_format` for the length of a with block."""
+        with ExitStack() as stack:
+            for dataset in self.values():
+                stack.enter_context(dataset.formatted_as(type, *args, **options))
+            yield
+
+    def __enter__(self) -> DatasetDict:
+        """For scripts that use a DatasetDict in a with block."""
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        pass
 
     # -- make --------------------------------------------------------------------------------------
 

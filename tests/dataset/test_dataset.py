@@ -260,8 +260,14 @@ class TestCombining:
     def test_columns_that_do_not_agree_are_all_named(self, ds):
         with pytest.raises(TypeConflict, match=r"'n'.*'text'|'text'.*'n'"):
             concatenate_datasets([ds, Dataset.from_dict({"text": [1], "n": ["x"]})])
-        with pytest.raises(TypeConflict, match="not in every dataset"):
-            concatenate_datasets([ds, ds.remove_columns("n")])
+
+    def test_a_column_that_one_lacks_is_null_there(self, ds):
+        more = Dataset.from_dict({"m": [True], "text": ["x"]})
+        both = concatenate_datasets([ds, more])
+        assert both.column_names == ["text", "n", "m"]
+        assert both[-1] == {"text": "x", "n": None, "m": True}
+        assert both["m"].to_list() == [None] * len(ds) + [True]
+        assert both.features["n"] == ds.features["n"]
 
     def test_datasets_side_by_side(self, ds):
         other = Dataset.from_dict({"x": [9, 8, 7, 6, 5]})

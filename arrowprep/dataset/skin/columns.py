@@ -27,24 +27,26 @@ if TYPE_CHECKING:
 class ChangesColumns(Held):
     """Verbs on columns; data that is there is not copied."""
 
-    def remove_columns(self, column_names: str | Sequence[str]) -> Self:
+    def remove_columns(self, column_names: str | Sequence[str], new_fingerprint: str | None = None) -> Self:
         """Without these columns."""
         gone = self._view.check(names_of(column_names) or ())
-        return self.select_columns([name for name in self._view.column_names if name not in gone])
+        return self.select_columns([n for n in self._view.column_names if n not in gone], new_fingerprint)
 
-    def select_columns(self, column_names: str | Sequence[str]) -> Self:
+    def select_columns(self, column_names: str | Sequence[str], new_fingerprint: str | None = None) -> Self:
         """Only these columns, in this order."""
         names = self._view.check(names_of(column_names) or ())
         view = self._view.keep(names, combine("select_columns", self._view.fingerprint, tuple(names)))
         covered = self._format.columns
         kept = None if covered is None else tuple(name for name in covered if name in names)
-        return self._with(view, replace(self._format, columns=kept))
+        return self._with(view, replace(self._format, columns=kept))._called(new_fingerprint)
 
-    def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
+    def rename_column(
+        self, original_column_name: str, new_column_name: str, new_fingerprint: str | None = None
+    ) -> Self:
         """One column under another name, in its place."""
-        return self.rename_columns({original_column_name: new_column_name})
+        return self.rename_columns({original_column_name: new_column_name}, new_fingerprint)
 
-    def rename_columns(self, column_mapping: Mapping[str, str]) -> Self:
+    def rename_columns(self, column_mapping: Mapping[str, str], new_fingerprint: str | None = None) -> Self:
         """Columns under other names, in their places."""
         self._view.check(column_mapping)
         names = [column_mapping.get(name, name) for name in self._view.column_names]
@@ -55,9 +57,11 @@ class ChangesColumns(Held):
         )
         covered = self._format.columns
         kept = None if covered is None else tuple(column_mapping.get(name, name) for name in covered)
-        return self._with(view, replace(self._format, columns=kept))
+        return self._with(view, replace(self._format, columns=kept))._called(new_fingerprint)
 
-    def add_column(self, name: str, column: Any, feature: Any = None) -> Self:
+    def add_column(
+        self, name: str, column: Any, new_fingerprint: str | None = None, feature: Any = None
+    ) -> Self:
         """One more column: one value a row, or a pyarrow expression over the others.
 
         `ds.add_column("length", pc.utf8_length(pc.field("text")))` is evaluated by Arrow, and cached.
@@ -66,14 +70,14 @@ class ChangesColumns(Held):
             raise BadArgument(f"there is a column {name!r} already; remove or rename it first", column=name)
         if is_expression(column):
             features = None if feature is None else {name: feature}
-            return self._evaluated({name: column}, features)
+            return self._evaluated({name: column}, features)._called(new_fingerprint)
         table = table_of_columns({name: column}, None if feature is None else Features({name: feature}))
         if table.num_rows != self._view.num_rows:
             raise LengthMismatch(
                 f"column {name!r} has {table.num_rows} values for {self._view.num_rows} rows"
             )
         new = combine("add_column", self._view.fingerprint, name, fingerprint_of(table))
-        return self._with(self._view.beside(View.over(Memory(table), new), new))
+        return self._with(self._view.beside(View.over(Memory(table), new), new))._called(new_fingerprint)
 
     def with_columns(self, columns: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
         """New columns, or others in the place of those of the same name, out of pyarrow expressions.
@@ -95,20 +99,27 @@ class ChangesColumns(Held):
         made = plain.map(Evaluated(columns), batched=True, features=features)  # type: ignore[attr-defined]
         return self._with(made._view, self._format_of(made._view))  # type: ignore[attr-defined]
 
-    def cast(self, features: Features | Mapping[str, Any], num_proc: int | None = None) -> Self:
-        """The columns as other types; `features` names them all. Raises where a value does not fit."""
+    def cast(
+        self, features: Features | Mapping[str, Any], *, num_proc: int | None = None, **how: Any
+    ) -> Self:
+        """The columns as other types; `features` names them all. Raises where a value does not fit.
+
+        how: batch_size, keep_in_memory, load_from_cache_file, cache_file_name: as `map` takes them
+        """
         wanted = Features(features)
         only_known(list(wanted), self._view.column_names)
         changed = {n: f for n, f in wanted.items() if f != self._view.features[n]}
         cast = (
-            self._retyped(Cast(Features(changed)), wanted, "Casting", num_proc) if changed else self._with()
+            self._retyped(Cast(Features(changed)), wanted, "Casting", num_proc=num_proc, **how)
+            if changed
+            else self._with()
         )
         return cast.select_columns(list(wanted)) if list(wanted) != self._view.column_names else cast
 
-    def cast_column(self, column: str, feature: Any) -> Self:
+    def cast_column(self, column: str, feature: Any, new_fingerprint: str | None = None) -> Self:
         """One column as another type."""
         self._view.check([column])
-        return self.cast({**self._view.features, column: feature})
+        return self.cast({**self._view.features, column: feature})._called(new_fingerprint)
 
     def class_encode_column(self, column: str, include_nulls: bool = False) -> Self:
         """A column of values as a ClassLabel of their sorted texts; null is a class only on request."""
@@ -128,13 +139,12 @@ class ChangesColumns(Held):
         renumber = Renumbered(label_column, numbers)
         return self._retyped(renumber, {**self._view.features, label_column: label}, "Aligning labels")
 
-    def flatten(self, max_depth: int = 16) -> Self:
+    def flatten(self, new_fingerprint: str | None = None, max_depth: int = 16) -> Self:
         """Struct columns as one column a field, named `parent.child`; no data is copied."""
         name = combine("flatten", self._view.fingerprint, max_depth)
-        return self._with(self._view.flattened(max_depth, name), replace(self._format, columns=None))
+        flat = self._with(self._view.flattened(max_depth, name), replace(self._format, columns=None))
+        return flat._called(new_fingerprint)
 
-    def _retyped(
-        self, function: Any, features: Mapping[str, Any], desc: str, num_proc: int | None = None
-    ) -> Self:
-        made = self.map(function, batched=True, features=features, desc=desc, num_proc=num_proc)  # type: ignore[attr-defined]
+    def _retyped(self, function: Any, features: Mapping[str, Any], desc: str, **how: Any) -> Self:
+        made = self.map(function, batched=True, features=features, desc=desc, **how)  # type: ignore[attr-defined]
         return self._with(made._view)

@@ -57,11 +57,17 @@ class Formats(Held):
         self.set_format()
 
     @contextmanager
-    def formatted_as(self, type: str | None = None, **options: Any) -> Iterator[None]:
+    def formatted_as(
+        self,
+        type: str | None = None,
+        columns: Sequence[str] | None = None,
+        output_all_columns: bool = False,
+        **format_kwargs: Any,
+    ) -> Iterator[None]:
         """`set_format` for the length of a with block."""
         before = self._format
         try:
-            self.set_format(type, **options)
+            self.set_format(type, columns, output_all_columns, **format_kwargs)
             yield
         finally:
             self._format = before

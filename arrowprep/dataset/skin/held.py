@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from multiprocessing.context import get_spawning_popen
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Rows
 from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.storage.cache import Cache
+from arrowprep.dataset.storage.ipc import write_aside
 from arrowprep.dataset.storage.scratch import cache_root
 from arrowprep.dataset.view import View
 
@@ -59,6 +62,21 @@ class Held:
         dataset = type(self).__new__(type(self))
         dataset._set(view or self._view, format or self._format, self._split, self._cache_dir, self._info)
         return dataset
+
+    def _called(self, new_fingerprint: str | None) -> Self:
+        """This dataset under a name that the caller gives it, or under its own."""
+        if new_fingerprint is None:
+            return self
+        self._cache.path(new_fingerprint)  # refuses what no file can be called
+        return self._with(replace(self._view, fingerprint=new_fingerprint))
+
+    def _numbered(self, path: str | os.PathLike[str] | None) -> Self:
+        """This dataset, its row numbers also written to a file, where one is asked for and there are some."""
+        numbers = self._indices  # type: ignore[attr-defined]
+        if path is not None and numbers is not None:
+            with write_aside(Path(path), numbers.schema) as writer:
+                writer.write_table(numbers)
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         """To a process being started go names of files, never rows, so that a DataLoader copies none."""

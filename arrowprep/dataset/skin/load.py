@@ -24,7 +24,7 @@ from arrowprep.dataset.storage.scratch import cache_root, scratch_folder
 from arrowprep.dataset.storage.shelf import FILES, keep_budget
 from arrowprep.dataset.storage.sources import stat_name
 from arrowprep.dataset.view import View
-from arrowprep.errors import BadArgument, UnreadableFile, warn
+from arrowprep.errors import UnreadableFile, WrongType, warn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -61,7 +61,7 @@ class Loads(Held):
         verify: read what is found there, and run it again where a byte has changed
         """
         if not callable(generator):
-            raise BadArgument(f"from_generator needs a function, not a {type(generator).__name__}")
+            raise WrongType(f"generator must be callable: a function, not a {type(generator).__name__}")
         wanted = None if features is None else Features(features)
         root = cache_root(cache_dir)
         try:
@@ -143,14 +143,27 @@ class Loads(Held):
 
     @classmethod
     def from_buffer(
-        cls, buffer: pa.Buffer | bytes, info: DatasetInfo | None = None, split: str | None = None
+        cls,
+        buffer: pa.Buffer | bytes,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        indices_buffer: pa.Buffer | bytes | None = None,
     ) -> Self:
-        """The rows of an Arrow stream in memory."""
-        try:
-            table = pa.ipc.open_stream(buffer).read_all()
-        except pa.ArrowInvalid as error:
-            raise UnreadableFile(f"the buffer holds no Arrow stream: {error}") from error
-        return cls._over(View.over(Memory(plain(table)), combine("memory", table)), split=split, info=info)
+        """The rows of an Arrow stream in memory. indices_buffer: a stream of row numbers that selects them"""
+        table = _stream_in(buffer)
+        view = View.over(Memory(plain(table)), combine("memory", table))
+        dataset = cls._over(view, split=split, info=info)
+        if indices_buffer is None:
+            return dataset
+        rows = _stream_in(indices_buffer).column(0).to_numpy()
+        return dataset.select(rows)  # type: ignore[attr-defined,no-any-return]
+
+
+def _stream_in(buffer: pa.Buffer | bytes) -> pa.Table:
+    try:
+        return pa.ipc.open_stream(buffer).read_all()
+    except pa.ArrowInvalid as error:
+        raise UnreadableFile(f"the buffer holds no Arrow stream: {error}") from error
 
 
 def _refuse_half(path: Path, schema: pa.Schema) -> None:

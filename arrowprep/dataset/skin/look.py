@@ -104,8 +104,9 @@ class Looks(Held):
 
     @property
     def data(self) -> pa.Table:
-        """All rows as an Arrow table; contiguous ones are mapped, not copied."""
-        return self._view.read(Span(0, len(self)))
+        """All rows as an Arrow table whose metadata tells the features; contiguous ones are not copied."""
+        rows = self._view.read(Span(0, len(self)))
+        return rows.replace_schema_metadata(self._view.schema.metadata)
 
     @property
     def format(self) -> dict[str, Any]:

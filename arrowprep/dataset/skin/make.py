@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.dataset.construct import table_of_columns, table_of_frame, table_of_rows
+from arrowprep.dataset.construct import retyped, table_of_columns, table_of_frame, table_of_rows
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.formatted import FormatSpec
@@ -19,7 +19,6 @@ from arrowprep.dataset.plain import uint64_numbers
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
 from arrowprep.dataset.view import View
-from arrowprep.dataset.widen import cast_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +44,7 @@ class Makes(Held):
         """
         table = arrow_table if isinstance(arrow_table, pa.Table) else pa.table(arrow_table)
         if info is not None and info.features is not None:
-            table = cast_table(table, info.features.arrow_schema)
+            table = retyped(table, info.features)
         view = View.over(Memory(table), fingerprint or combine("memory", fingerprint_of(table)))
         if indices_table is not None:
             name = fingerprint or combine("select", view.fingerprint, fingerprint_of(indices_table))
@@ -59,9 +58,14 @@ class Makes(Held):
         features: Features | None = None,
         info: DatasetInfo | None = None,
         split: str | None = None,
+        on_mixed_types: str | None = None,
     ) -> Self:
-        """From columns: lists, NumPy or Arrow arrays of one length. info: texts about it, perhaps features"""
-        return cls(table_of_columns(mapping, _types(features, info)), info, split)
+        """From columns: lists, NumPy or Arrow arrays of one length.
+
+        info: texts about it, perhaps features
+        on_mixed_types: "use_json" makes a column of several types JSON, which is an error otherwise
+        """
+        return cls(table_of_columns(mapping, _types(features, info), on_mixed_types), info, split)
 
     @classmethod
     def from_list(
@@ -70,9 +74,10 @@ class Makes(Held):
         features: Features | None = None,
         info: DatasetInfo | None = None,
         split: str | None = None,
+        on_mixed_types: str | None = None,
     ) -> Self:
         """From a list of rows; the columns are the keys of all rows, absent ones null."""
-        return cls(table_of_rows(mapping, _types(features, info)), info, split)
+        return cls(table_of_rows(mapping, _types(features, info), on_mixed_types), info, split)
 
     @classmethod
     def from_pandas(
@@ -97,9 +102,7 @@ class Makes(Held):
         """From a Polars data frame; a lazy one is collected."""
         frame: Any = df.collect() if hasattr(df, "collect") else df
         table, wanted = frame.to_arrow(), _types(features, info)
-        return cls(
-            plain(table if wanted is None else cast_table(table, Features(wanted).arrow_schema)), info, split
-        )
+        return cls(plain(table if wanted is None else retyped(table, Features(wanted))), info, split)
 
     @classmethod
     def from_hf(cls, dataset: Any) -> Self:

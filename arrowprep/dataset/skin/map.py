@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,10 +26,11 @@ from arrowprep.dataset.verbs.batches import MapSpec, names_of
 from arrowprep.dataset.verbs.explain import Explanation, explain
 from arrowprep.dataset.verbs.expressions import Mask, is_expression
 from arrowprep.dataset.verbs.filter import filter_view
+from arrowprep.dataset.verbs.group import grouped
 from arrowprep.dataset.verbs.map import RunOptions, map_to_file, map_view
 from arrowprep.dataset.verbs.naming import result_name
 from arrowprep.dataset.view import View
-from arrowprep.errors import BadArgument, warn
+from arrowprep.errors import BadArgument, WrongType, warn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -108,13 +110,14 @@ class Maps(Held):
         if function is None:
             function = _identity
         if not callable(function):
-            raise BadArgument(f"map needs a function, not a {type(function).__name__}")
+            raise WrongType(f"map needs a function, not a {type(function).__name__}")
         if on_error not in ("raise", "null", "skip"):
             raise BadArgument(f"on_error {on_error!r} is none of raise, null, skip", on_error=on_error)
         if on_mixed_types is not None:
             raise BadArgument("on_mixed_types is not supported: give such a column features={name: Json()}")
         if keep_in_memory and cache_file_name is not None:
             raise BadArgument("keep_in_memory and cache_file_name exclude each other")
+        _check_names(cache_file_name, suffix_template)
         spec = self._spec(
             function,
             batched=batched,
@@ -157,8 +160,11 @@ class Maps(Held):
         batch_size: int | None = 1000,
         keep_in_memory: bool = False,
         load_from_cache_file: bool | None = None,
+        cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = None,
         fn_kwargs: Mapping[str, Any] | None = None,
         num_proc: int | None = None,
+        suffix_template: str | None = None,
         new_fingerprint: str | None = None,
         desc: str | None = None,
         progress: bool | None = None,
@@ -167,11 +173,15 @@ class Maps(Held):
         """The rows for which the function is true; a batched one returns one boolean a row.
 
         A pyarrow expression, such as `pc.field("n") > 3`, is evaluated by Arrow; null is not true.
+
+        cache_file_name: a file for the numbers of the rows, as `from_file` reads it
+        writer_batch_size, suffix_template: as `map` takes them
         """
         if is_expression(function):
             function, batched = Mask(function), True
         if function is None or not callable(function):
-            raise BadArgument("filter needs a function or a pyarrow expression")
+            raise WrongType("filter needs a function or a pyarrow expression")
+        _check_names(cache_file_name, suffix_template)
         spec = self._spec(
             function,
             batched=batched,
@@ -192,7 +202,7 @@ class Maps(Held):
             verify=verify,
             keep_in_memory=keep_in_memory,
         )
-        return self._with(filter_view(self._view, spec, name, options))
+        return self._with(filter_view(self._view, spec, name, options))._numbered(cache_file_name)
 
     def explain_cache(
         self,
@@ -287,8 +297,25 @@ class Maps(Held):
         new = [name for name in view.columns if name not in self._view.columns]
         return replace(self._format, columns=(*(n for n in covered if n in view.columns), *new))
 
-    def batch(self, batch_size: int, drop_last_batch: bool = False, num_proc: int | None = None) -> Self:
-        """Rows of lists: batch_size rows of each column as one."""
+    def batch(
+        self,
+        batch_size: int | None = None,
+        by_column: str | Sequence[str] | None = None,
+        drop_last_batch: bool = False,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """Rows of lists: batch_size rows of each column as one, or neighbours that are equal in some columns.
+
+        num_proc: not beside by_column, for one process finds the neighbours
+        """
+        if by_column is not None:
+            if batch_size is not None:
+                raise BadArgument("give batch_size or by_column, not both")
+            names = self._view.check(names_of(by_column) or ())
+            return self._with(grouped(self._view, names))._called(new_fingerprint)
+        if batch_size is None:
+            raise BadArgument("batch needs a batch_size, or by_column")
         if batch_size < 1:
             raise BadArgument(f"batch_size must be at least 1, not {batch_size}", batch_size=batch_size)
         plain = self._with(format=FormatSpec())
@@ -299,6 +326,7 @@ class Maps(Held):
             drop_last_batch=drop_last_batch,
             num_proc=num_proc,
             desc="Batching",
+            new_fingerprint=new_fingerprint,
         )
         return self._with(batched._view)
 
@@ -309,6 +337,19 @@ class Maps(Held):
         plain = self._with(format=FormatSpec("arrow"))
         flat = plain.map(own_copy, batched=True, desc="Flattening the indices", **options)
         return self._with(flat._view)
+
+
+def _check_names(cache_file_name: str | os.PathLike[str] | None, suffix_template: str | None) -> None:
+    """Refuse names of files of which nothing could be made."""
+    if cache_file_name is not None and not Path(cache_file_name).suffix:
+        raise BadArgument(f"cache_file_name needs an extension, such as .arrow: {cache_file_name}")
+    if suffix_template is None:
+        return
+    fields = sorted(name for _, name, _, _ in Formatter().parse(suffix_template) if name is not None)
+    if fields != ["num_proc", "rank"]:
+        raise BadArgument(
+            f"suffix_template needs the fields rank and num_proc, each once: {suffix_template!r}"
+        )
 
 
 def _as_one_row(table: pa.Table) -> pa.Table:

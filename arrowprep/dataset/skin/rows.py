@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from arrowprep.dataset.construct import table_of_rows
+from arrowprep.dataset.construct import row_like
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.skin.held import Held, only_how
 from arrowprep.dataset.verbs import rows as verbs
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 class ChoosesRows(Held):
     """Verbs that select or reorder."""
 
-    def select(self, indices: Any, **how: Any) -> Self:
-        """The rows of a slice, range, mask or collection of row numbers; negative ones from the end."""
+    def select(self, indices: Any, *, new_fingerprint: str | None = None, **how: Any) -> Self:
+        """The rows of a slice, range, mask or collection of row numbers; negative ones from the end.
+
+        indices_cache_file_name: a file for the row numbers, as `from_file` reads it; here and of other verbs
+        """
         only_how("select", how)
-        return self._with(verbs.select(self._view, indices, self._cache))
+        selected = self._with(verbs.select(self._view, indices, self._cache))._called(new_fingerprint)
+        return selected._numbered(how.get("indices_cache_file_name"))
 
     def skip(self, n: int) -> Self:
         """All rows but the first n."""
@@ -40,22 +44,26 @@ class ChoosesRows(Held):
         return self.select(range(min(n, self._view.num_rows)))
 
     def repeat(self, num_times: int) -> Self:
-        """All rows, num_times over."""
-        if num_times < 0:
-            raise BadArgument(f"num_times must not be negative: {num_times}", num_times=num_times)
-        if num_times == 0:
+        """All rows, num_times over; none for 0 and below."""
+        if num_times is None:
+            raise BadArgument("only a stream can be repeated for ever; num_times must be a number")
+        if num_times <= 0:
             return self.select([])
         return self._with(stack([self._view] * num_times)) if num_times > 1 else self._with()
 
     def add_item(self, item: Mapping[str, Any], new_fingerprint: str | None = None) -> Self:
-        """One row more at the end, in memory; columns that either side lacks are null there."""
-        row = table_of_rows([item])
-        return self._with(appended(self._view, row, new_fingerprint))
+        """One row more at the end, in memory; columns that either side lacks are null there.
+
+        A value takes the type of its column where it can without loss; else the column is widened.
+        """
+        row = row_like(self._view.features, item)
+        return self._with(appended(self._view, row))._called(new_fingerprint)
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True, **how: Any) -> Self:
         """Shard `index` of `num_shards`: neighbouring rows, or every num_shards-th row."""
         only_how("shard", how)
-        return self._with(verbs.select_shard(self._view, num_shards, index, contiguous))
+        shard = self._with(verbs.select_shard(self._view, num_shards, index, contiguous))
+        return shard._numbered(how.get("indices_cache_file_name"))
 
     def shuffle(
         self,
@@ -63,18 +71,23 @@ class ChoosesRows(Held):
         generator: np.random.Generator | None = None,
         *,
         load_from_cache_file: bool | None = None,
+        new_fingerprint: str | None = None,
         **how: Any,
     ) -> Self:
         """All rows in an order drawn by NumPy's default generator; equal seeds give equal orders."""
         only_how("shuffle", how)
         drawn = verbs.generator_of(seed, generator)
-        return self._with(verbs.shuffle(self._view, drawn, self._cache, self._reuse(load_from_cache_file)))
+        shuffled = verbs.shuffle(self._view, drawn, self._cache, self._reuse(load_from_cache_file))
+        named = self._with(shuffled)._called(new_fingerprint)
+        return named._numbered(how.get("indices_cache_file_name"))
 
     def sort(
         self,
         column_names: str | Sequence[str],
         reverse: bool | Sequence[bool] = False,
         null_placement: str = "at_end",
+        *,
+        new_fingerprint: str | None = None,
         **how: Any,
     ) -> Self:
         """Rows ordered by one or more columns; equal rows keep their order."""
@@ -86,7 +99,8 @@ class ChoosesRows(Held):
         places = {"at_end": False, "last": False, "at_start": True, "first": True}
         if null_placement not in places:
             raise BadArgument(f"null_placement {null_placement!r} is none of {', '.join(places)}")
-        return self._with(verbs.sort(self._view, columns, down, places[null_placement], self._cache))
+        rows = verbs.sort(self._view, columns, down, places[null_placement], self._cache)
+        return self._with(rows)._called(new_fingerprint)._numbered(how.get("indices_cache_file_name"))
 
     def train_test_split(
         self,
@@ -96,6 +110,9 @@ class ChoosesRows(Held):
         stratify_by_column: str | None = None,
         seed: int | None = None,
         generator: np.random.Generator | None = None,
+        *,
+        train_new_fingerprint: str | None = None,
+        test_new_fingerprint: str | None = None,
         **how: Any,
     ) -> DatasetDict:
         """Two datasets, "train" and "test", of rows drawn without replacement; a quarter is the test.
@@ -119,7 +136,9 @@ class ChoosesRows(Held):
             by = () if stratify_by_column is None else (stratify_by_column,)
             name = combine("train_test_split", self._view.fingerprint, split, train, test, drawn_name, *by)
             part = self._with(self._view.select(verbs.stored(rows, name, self._cache, note), name))
-            splits[split] = cast("Dataset", part)
+            given = train_new_fingerprint if split == "train" else test_new_fingerprint
+            part._numbered(how.get(f"{split}_indices_cache_file_name"))
+            splits[split] = cast("Dataset", part._called(given))
         return splits
 
     def unique(self, column: str) -> list[Any]:

@@ -475,7 +475,7 @@ def _as_table(result: Any) -> pa.Table:
         return result
     if type(result).__module__.startswith("pandas"):
         return pa.Table.from_pandas(result, preserve_index=False)
-    return pa.table(result)
+    return result.to_arrow() if hasattr(result, "to_arrow") else pa.table(result)
 
 
 def names_of(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:

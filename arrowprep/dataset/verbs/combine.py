@@ -94,7 +94,9 @@ class Stacked:
 
 
 def stack(views: Sequence[View]) -> View:
-    """All rows of the views, in order; columns that one lacks are an error that names them."""
+    """All rows of the views, in order; columns that one lacks are null there."""
+    every = list(dict.fromkeys(name for view in views for name in view.columns))
+    views = [_with_nulls(view, every) for view in views]
     features = reduce(aligned, [view.features for view in views])
     filled = [view for view in views if view.num_rows] or list(views[:1])
     same = tuple(replace(view.keep(list(features), view.fingerprint), features=features) for view in filled)
@@ -103,18 +105,17 @@ def stack(views: Sequence[View]) -> View:
     return View.over(Stacked(same), name, features, origin)
 
 
-def appended(view: View, rows: pa.Table, name: str | None = None) -> View:
+def appended(view: View, rows: pa.Table) -> View:
     """The rows of a table after those of a view; columns that either lacks are null there."""
-    name = name or combine("append", view.fingerprint, rows)
+    name = combine("append", view.fingerprint, rows)
     features = Features.from_arrow_schema(rows.schema)
     more = View.over(Memory(rows), name, features)
-    both = [_with_nulls(view, features), _with_nulls(more, view.features)]
-    return replace(stack(both), fingerprint=name)
+    return replace(stack([view, more]), fingerprint=name)
 
 
-def _with_nulls(view: View, others: Features) -> View:
+def _with_nulls(view: View, names: Sequence[str]) -> View:
     """The view with a null column for each that it lacks."""
-    missing = [name for name in others if name not in view.columns]
+    missing = [name for name in names if name not in view.columns]
     if not missing:
         return view
     nulls = Memory(pa.table({name: pa.nulls(view.num_rows) for name in missing}))
@@ -125,7 +126,9 @@ def side_by_side(views: Sequence[View]) -> View:
     """All columns of the views; the rows must be as many and the names distinct."""
     names = [name for view in views for name in view.columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise BadArgument(f"columns {twice} are in more than one dataset; rename or remove them first")
+        raise BadArgument(
+            f"columns {twice} are duplicated: they are in more than one dataset; rename or remove them first"
+        )
     if len({view.num_rows for view in views}) > 1:
         counts = ", ".join(str(view.num_rows) for view in views)
         raise LengthMismatch(f"datasets side by side need one number of rows, not {counts}")

@@ -26,7 +26,8 @@ def interleaved_rows(
     counts = np.asarray(lengths, dtype=np.int64)
     if not len(counts):
         raise BadArgument("there are no datasets to interleave")
-    if counts.min() == 0:
+    drawn = counts if probabilities is None else counts[np.asarray(probabilities) > 0]
+    if drawn.min() == 0:
         raise BadArgument("an empty dataset cannot be interleaved; leave it out")
     if probabilities is None:
         rounds = counts.min() if strategy == "first_exhausted" else counts.max()
@@ -64,11 +65,12 @@ def _drawn(counts: RowArray, probabilities: Sequence[float], seed: int | None, s
     drawn: list[RowArray] = []
     seen = np.zeros(len(counts), dtype=np.int64)
     enough = np.any if at_first else np.all
-    while not enough(seen >= counts):
+    is_drawn = np.asarray(probabilities) > 0
+    while not enough(seen[is_drawn] >= counts[is_drawn]):
         block = generator.choice(len(counts), size=_DRAWS_AT_ONCE, p=probabilities)
         seen += np.bincount(block, minlength=len(counts))
         drawn.append(block)
     turns = np.concatenate(drawn)
     places = [np.flatnonzero(turns == source) for source in range(len(counts))]
-    last = [int(p[count - 1]) for p, count in zip(places, counts, strict=True) if len(p) >= count]
+    last = [int(p[count - 1]) for p, count in zip(places, counts, strict=True) if len(p) >= count > 0]
     return turns[: (min if at_first else max)(last) + 1]
