@@ -379,9 +379,12 @@ def test_a_combination_depends_on_order() -> None:
 
 def test_many_small_lists_are_named_in_bulk() -> None:
     lookup = {i: [i, i + 1, str(i)] for i in range(200_000)}
-    began = time.process_time()
-    fingerprint_of(lambda: lookup)
-    assert time.process_time() - began < 1.5  # 0.15 s on an idle core; through a pickler 15 s
+    spent = []
+    for _ in range(3):
+        began = time.process_time()
+        fingerprint_of(lambda: lookup)
+        spent.append(time.process_time() - began)
+    assert min(spent) < 0.5  # 0.18 s; through a pickler 15 s
 
 
 SCRIPT = """
