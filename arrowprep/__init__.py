@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         disable_caching,
         enable_caching,
         is_caching_enabled,
+        set_caching_enabled,
         settings,
     )
     from arrowprep.dataset.by_name import load_dataset
@@ -32,12 +33,24 @@ if TYPE_CHECKING:
         split_dataset_by_node,
     )
     from arrowprep.dataset.features import ClassLabel, Features, Image, Json, LargeList, List, Sequence, Value
+    from arrowprep.dataset.fingerprint import (
+        Hasher,
+        fingerprint_transform,
+        generate_fingerprint,
+        update_fingerprint,
+    )
     from arrowprep.dataset.info import DatasetInfo, NamedSplit, Split
     from arrowprep.dataset.loading import load_from_disk, load_local
     from arrowprep.dataset.splits import DatasetDict
     from arrowprep.dataset.stream.iterable import IterableDataset
     from arrowprep.dataset.stream.splits import IterableDatasetDict
-    from arrowprep.progress import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    from arrowprep.progress import (
+        are_progress_bars_disabled,
+        disable_progress_bar,
+        disable_progress_bars,
+        enable_progress_bar,
+        enable_progress_bars,
+    )
     from arrowprep.tokenize.added_tokens import AddedToken
     from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
     from arrowprep.tokenize.batch_encoding import BatchEncoding
@@ -54,9 +67,12 @@ _HOME = {
     "enable_caching": "config",
     "disable_caching": "config",
     "is_caching_enabled": "config",
+    "set_caching_enabled": "config",
     "enable_progress_bars": "progress",
     "disable_progress_bars": "progress",
     "are_progress_bars_disabled": "progress",
+    "enable_progress_bar": "progress",
+    "disable_progress_bar": "progress",
     "BatchEncoding": "tokenize.batch_encoding",
     "AutoTokenizer": "tokenize.auto",
     "PreTrainedTokenizer": "tokenize.shell",
@@ -82,6 +98,10 @@ _HOME = {
     "Tokenizer": "tokenize.tokenizer",
     "AddedToken": "tokenize.added_tokens",
     "Encoding": "tokenize.encoding",
+    "Hasher": "dataset.fingerprint",
+    "fingerprint_transform": "dataset.fingerprint",
+    "generate_fingerprint": "dataset.fingerprint",
+    "update_fingerprint": "dataset.fingerprint",
     "DatasetInfo": "dataset.info",
     "NamedSplit": "dataset.info",
     "Split": "dataset.info",
@@ -103,6 +123,7 @@ __all__ = [
     "DatasetInfo",
     "Encoding",
     "Features",
+    "Hasher",
     "Image",
     "IterableDataset",
     "IterableDatasetDict",
@@ -123,18 +144,24 @@ __all__ = [
     "configure",
     "configured",
     "disable_caching",
+    "disable_progress_bar",
     "disable_progress_bars",
     "enable_caching",
+    "enable_progress_bar",
     "enable_progress_bars",
     "explain_cache",
+    "fingerprint_transform",
+    "generate_fingerprint",
     "interleave_datasets",
     "is_caching_enabled",
     "load_dataset",
     "load_from_disk",
     "load_local",
     "load_tokenizer",
+    "set_caching_enabled",
     "settings",
     "split_dataset_by_node",
+    "update_fingerprint",
 ]
 
 

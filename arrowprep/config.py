@@ -135,6 +135,11 @@ def disable_caching() -> None:
     configure(caching=False)
 
 
+def set_caching_enabled(boolean: bool) -> None:
+    """Whether to keep results of `map` for the next run."""
+    configure(caching=bool(boolean))
+
+
 def is_caching_enabled() -> bool:
     """Whether results of `map` are kept for the next run."""
     return settings().caching

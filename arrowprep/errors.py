@@ -19,7 +19,7 @@
     ├── CannotTravel                TypeError: something cannot be sent to a worker process
     ├── CacheError                  OSError: the cache folder cannot be written
     │   └── DiskFull                what is to be written does not fit, with the bytes needed and free
-    ├── Unnameable                  TypeError: something whose content cannot be hashed
+    ├── Unnameable                  TypeError, PicklingError: something whose content cannot be hashed
     ├── TokenizerError              ValueError
     │   ├── BadTokenizerFile        not a tokenizer.json, or one that contradicts itself
     │   ├── NotText                 TypeError: something else where a text belongs
@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from pickle import PicklingError
 from typing import Any
 
 __all__ = [
@@ -206,7 +207,7 @@ class DiskFull(CacheError):
     """What is to be written does not fit. Facts: path, needed and free (bytes; None where unknown)."""
 
 
-class Unnameable(ArrowprepError, TypeError):
+class Unnameable(ArrowprepError, TypeError, PicklingError):
     """Something in reach of a fingerprint has no name by content. Facts: path, object_type, remedy."""
 
 

@@ -94,6 +94,10 @@ def disable_progress_bars() -> None:
     config.configure(progress_bars=False)
 
 
+enable_progress_bar = enable_progress_bars  # the names of older scripts
+disable_progress_bar = disable_progress_bars
+
+
 def are_progress_bars_disabled() -> bool:
     """Whether bars are switched off."""
     return not config.settings().progress_bars

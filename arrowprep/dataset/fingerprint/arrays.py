@@ -102,6 +102,11 @@ def _name_torch_generator(namer: Namer, generator: Any, place: str) -> bytes:
     return digest("generator", [namer.name(generator.get_state(), place)])
 
 
+def _name_compiled_module(namer: Namer, module: Any, place: str) -> bytes:
+    """By what was compiled, which computes the same."""
+    return namer.name(module._orig_mod, place)
+
+
 _RULES: dict[tuple[str, str], Rule] = {
     ("numpy", "ndarray"): _name_ndarray,
     ("numpy", "generic"): _name_scalar,
@@ -111,4 +116,5 @@ _RULES: dict[tuple[str, str], Rule] = {
     ("pandas", "Index"): _name_index,
     ("torch", "Tensor"): _name_tensor,
     ("torch", "Generator"): _name_torch_generator,
+    ("torch", "OptimizedModule"): _name_compiled_module,
 }

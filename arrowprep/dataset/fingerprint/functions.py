@@ -26,6 +26,8 @@ _NOT_STATE = {"__wrapped__", "__doc__", "__name__", "__qualname__", "__module__"
 
 @rule(types.FunctionType)
 def name_function(namer: Namer, function: types.FunctionType, place: str) -> bytes:
+    if (compiled := getattr(function, "_torchdynamo_orig_callable", None)) is not None:
+        return namer.name(compiled, place)  # torch.compile changes how it runs, not what it computes
     home = str(function.__globals__.get("__name__", ""))
     own = is_own(home)
     if not own and is_found_at(function, home):

@@ -102,6 +102,10 @@ class Looks(Held):
     def _fingerprint(self) -> str:
         return self._view.fingerprint
 
+    @_fingerprint.setter
+    def _fingerprint(self, name: str) -> None:
+        self._view = replace(self._view, fingerprint=name)
+
     @property
     def data(self) -> pa.Table:
         """All rows as an Arrow table whose metadata tells the features; contiguous ones are not copied."""
@@ -137,6 +141,10 @@ class Looks(Held):
     @property
     def _format_columns(self) -> list[str] | None:
         return None if self._format.columns is None else list(self._format.columns)
+
+    @_format_columns.setter
+    def _format_columns(self, names: Sequence[str] | None) -> None:
+        self._format = replace(self._format, columns=None if names is None else tuple(names))
 
     @property
     def _format_kwargs(self) -> dict[str, Any]:
