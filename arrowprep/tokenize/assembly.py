@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import xxhash
 
 from arrowprep.tokenize.added_tokens import AddedVocabulary
-from arrowprep.tokenize.component import Component
+from arrowprep.tokenize.component import Component, latest_stamp
 from arrowprep.tokenize.custom import content_of_part, has_customs
 from arrowprep.tokenize.decoders import Decoder
 from arrowprep.tokenize.engine import Choice, choose_engine
@@ -54,6 +54,7 @@ class Assembly:
         self._truncation: Truncation | None = None
         self._padding: Padding | None = None
         self._current: tuple[tuple[Any, ...], Choice] | None = None
+        self._seen: tuple[tuple[Any, ...], Choice] | None = None
         self._fingerprint: tuple[tuple[Any, ...], str] | None = None
         self._cache_bytes: int | None = None
         self.model = model
@@ -154,7 +155,15 @@ class Assembly:
 
     def _choice(self) -> Choice:
         """The engine of the parts as they are now; made anew when something was set."""
-        state = self._state()
+        # to compare every component's stamp takes longer than to encode a short text
+        seen = (latest_stamp(), self._parts, self._added.stamp, self._truncation, self._padding, self._cache_bytes)
+        if self._seen is not None and self._seen[0] == seen:
+            return self._seen[1]
+        choice = self._choice_of(self._state())
+        self._seen = (seen, choice)
+        return choice
+
+    def _choice_of(self, state: tuple[Any, ...]) -> Choice:
         current = self._current
         if current is None or current[0] != state:
             parts = {name: part and part.snapshot() for name, part in self._parts.items()}

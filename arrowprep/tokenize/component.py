@@ -14,6 +14,17 @@ C = TypeVar("C", bound="Component")
 T = TypeVar("T")
 _REQUIRED: Any = object()
 _stamps = itertools.count(1)
+_latest = [0]
+
+
+def latest_stamp() -> int:
+    """The same as long as no component, of whatever tokenizer, has been set."""
+    return _latest[0]
+
+
+def _new_stamp() -> int:
+    stamp = _latest[0] = next(_stamps)
+    return stamp
 
 
 class Component:
@@ -37,7 +48,7 @@ class Component:
         for derived in self._derived:
             state.pop(derived, None)
         state[name] = value
-        state["_stamp"] = next(_stamps)
+        state["_stamp"] = _new_stamp()
 
     def __bool__(self) -> bool:
         return True  # also a sequence of no parts is there
@@ -70,7 +81,7 @@ class Component:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__dict__["_stamp"] = next(_stamps)
+        self.__dict__["_stamp"] = _new_stamp()
 
     def __repr__(self) -> str:
         options = ((k, v) for k, v in self.__getstate__().items() if not k.startswith("_"))

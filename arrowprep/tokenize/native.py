@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from ctypes import byref
+import threading
+from ctypes import byref, c_uint32
 from dataclasses import fields
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -41,6 +42,7 @@ from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace
 
 CACHE_BYTES = 64 << 20
 LONG, FEW = 500, 100  # characters of a text, and texts, that the kernel takes alone
+ROOM = 4096  # ids
 _OFF = {"off", "false", "f", "no", "n", "0"}
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -71,6 +73,16 @@ GRAMMARS = {
 }
 
 
+class _Room(threading.local):
+    """Where the kernel puts the ids of a text that comes alone."""
+
+    def __init__(self) -> None:
+        self.ids = (c_uint32 * ROOM)()
+
+
+_room = _Room()
+
+
 class Unsupported(Exception):
     """Why the kernel cannot run a pipeline."""
 
@@ -92,10 +104,14 @@ class NativeEngine:
 
     def ids(self, text: str) -> list[int]:
         """The ids of one text."""
-        if self._better_at(text):
-            ids: list[int] = self._encode(_one(text), False, False).ids.values.to_pylist()
-            return ids
-        return self._reference.ids(text)
+        data = text.encode()
+        room = _room.ids
+        count = self._library.arrowprep_ids(self._handle.pointer, data, len(data), room, ROOM, None)
+        if 0 <= count <= ROOM:
+            found: list[int] = room[:count]
+            return found
+        ids: list[int] = self._encode(_one(text), False, False).ids.values.to_pylist()
+        return ids
 
     def trace(self, text: str) -> Trace:
         """Ids of one text with where they came from."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import POINTER, Structure, byref, c_char, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 1
+ABI = 2
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -73,6 +73,21 @@ class Rows(Structure):
     ]
 
 
+class Layout(Structure):
+    _fields_ = [
+        ("rows", c_size_t),
+        ("takes", c_void_p),
+        ("counts", c_void_p),
+        ("lengths", c_void_p),
+        ("lefts", c_void_p),
+        ("before", c_void_p),
+        ("before_count", c_size_t),
+        ("after", c_void_p),
+        ("after_count", c_size_t),
+        ("width", c_uint32),
+    ]
+
+
 class DecodedColumn(Structure):
     _fields_ = [("size", c_size_t), ("text", c_void_p), ("offsets", c_void_p), ("owner", c_void_p)]
 
@@ -91,6 +106,11 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_tokenizer_free": (None, [c_void_p]),
     "arrowprep_encode": (c_void_p, [c_void_p, POINTER(Texts), c_uint32, c_size_t, POINTER(Failure)]),
     "arrowprep_encoded_free": (None, [c_void_p]),
+    "arrowprep_ids": (c_int64, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p]),
+    "arrowprep_lay_out": (
+        c_int64,
+        [POINTER(Layout), c_void_p, c_size_t, c_int32, c_int32, c_void_p, c_size_t, c_void_p],
+    ),
     "arrowprep_decoder_new": (c_void_p, [POINTER(Strings), c_void_p, c_void_p, POINTER(Failure)]),
     "arrowprep_decoder_free": (None, [c_void_p]),
     "arrowprep_decode": (c_void_p, [c_void_p, POINTER(Rows), c_uint32, POINTER(Failure)]),

@@ -27,6 +27,7 @@ class Pipeline:
     each rest is pre-tokenized, and the model sees every piece.
 
     full_offsets: a composed character has the span of all that it was made of
+    frames: what stands around a text, with special tokens and without, once it was asked for
     variants: engines for calls that want something else, as whoever makes them names them
     """
 
@@ -40,6 +41,7 @@ class Pipeline:
     padding: Padding | None = None
     full_offsets: bool = False
     variants: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    frames: dict[bool, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def in_raw_text(self) -> Matcher | None:

@@ -33,6 +33,17 @@ def from_flat(values: pa.Array | npt.NDArray[Any], lengths: npt.NDArray[np.integ
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
 
 
+def alongside(rows: pa.ListArray, values: pa.Array | npt.NDArray[Any]) -> pa.ListArray:
+    """Other values, as many as `rows` has, in rows of its lengths; null where it is. Shares its offsets."""
+    if not isinstance(values, pa.Array):
+        kind = pa.from_numpy_dtype(values.dtype)
+        values = pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+    kind = pa.list_(values.type)
+    return pa.Array.from_buffers(
+        kind, len(rows), rows.buffers()[:2], rows.null_count, rows.offset, children=[values]
+    )
+
+
 def from_numpy(stacked: npt.NDArray[Any]) -> pa.Array:
     """An array of one or more dimensions as Arrow; all but the first become lists of fixed content."""
     if stacked.ndim <= 1:

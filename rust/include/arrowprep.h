@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 1. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 2. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -89,7 +89,7 @@ typedef struct arrowprep_decoder arrowprep_decoder;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 1 is what this header describes. */
+/* The version of this interface; 2 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -114,6 +114,33 @@ void arrowprep_tokenizer_free(arrowprep_tokenizer *tokenizer);
 /* The tokens of a column, on up to `threads` threads, the caller's included. */
 arrowprep_encoded *arrowprep_encode(const arrowprep_tokenizer *tokenizer, const arrowprep_texts *texts,
                                     uint32_t trace, size_t threads, arrowprep_failure *failure);
+/* The ids of one text of `size` bytes: how many there are, or -1. They are written where
+ * there is `room` for all of them; else call again with more. */
+int64_t arrowprep_ids(const arrowprep_tokenizer *tokenizer, const uint8_t *text, size_t size,
+                      uint32_t *ids, size_t room, arrowprep_failure *failure);
+
+/* Where rows come from and what they become. Of row i: counts[i] values from takes[i] on
+ * are its own, lengths[i] with what is put around them, lefts[i] of that padding in front;
+ * a row of length 0 gets nothing. before, after: what stands around the values of every
+ * row. width: bytes of a value, 1 or 4. */
+typedef struct {
+  size_t rows;
+  const int64_t *takes;
+  const int64_t *counts;
+  const int64_t *lengths;
+  const int64_t *lefts;
+  const void *before;
+  size_t before_count;
+  const void *after;
+  size_t after_count;
+  uint32_t width;
+} arrowprep_layout;
+
+/* Write rows one after the other to `out`, which they fill: of `count` values, or where
+ * column is null of one that is everywhere the `same`, padded with `fill`. 0, or -1. */
+int64_t arrowprep_lay_out(const arrowprep_layout *layout, const void *column, size_t count, int32_t fill,
+                          int32_t same, void *out, size_t size, arrowprep_failure *failure);
+
 void arrowprep_encoded_free(arrowprep_encoded *encoded);
 
 /* What each id is in text. tokens: in byte characters, else they stand for their own

@@ -6,16 +6,17 @@
 use crate::added::{Added, Matcher};
 use crate::batch::{self, Column, Encoded, Offsets, Problem};
 use crate::decode::{Decoded, Decoder};
+use crate::frame::{Layout, Values};
 use crate::merge::Rules;
 use crate::model::{self, Merges};
 use crate::split::{cpu_path, CpuPath, Grammar};
-use crate::tokenizer::{Model, Tokenizer};
+use crate::tokenizer::{Model, Tokenizer, Worker};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 
 #[repr(C)]
 pub struct Failure {
@@ -91,15 +92,20 @@ pub struct EncodedColumns {
 
 type Outcome<T> = Result<T, (i64, String)>;
 
-/// Run `work`; what goes wrong, a panic too, is written to `failure` and null returned.
+/// Run `work`; null where it goes wrong.
 fn guarded<T>(failure: *mut Failure, work: impl FnOnce() -> Outcome<Box<T>>) -> *mut T {
+    caught(failure, work).map_or(std::ptr::null_mut(), Box::into_raw)
+}
+
+/// Run `work`; what goes wrong, a panic too, is written to `failure`.
+fn caught<T>(failure: *mut Failure, work: impl FnOnce() -> Outcome<T>) -> Option<T> {
     let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         Err((-1, format!("the kernel failed: {}", text.unwrap_or_default())))
     });
     match outcome {
-        Ok(value) => Box::into_raw(value),
+        Ok(value) => Some(value),
         Err((row, text)) => {
             // SAFETY: the header asks for a place for a failure, or null
             if let Some(failure) = unsafe { failure.as_mut() } {
@@ -110,7 +116,7 @@ fn guarded<T>(failure: *mut Failure, work: impl FnOnce() -> Outcome<Box<T>>) -> 
                 failure.message[len] = 0;
                 failure.row = row;
             }
-            std::ptr::null_mut()
+            None
         }
     }
 }
@@ -298,6 +304,109 @@ pub unsafe extern "C" fn arrowprep_encode(
             owner,
         }))
     })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_ids(
+    tokenizer: *const Tokenizer,
+    text: *const u8,
+    size: usize,
+    ids: *mut u32,
+    room: usize,
+    failure: *mut Failure,
+) -> i64 {
+    let count = caught(failure, || {
+        // SAFETY: the header asks for these
+        let (tokenizer, text) = unsafe { (&*tokenizer, values(text, size)?) };
+        if size >= u32::MAX as usize || std::str::from_utf8(text).is_err() {
+            return Err((0, "the text is not UTF-8, or longer than 4 GB".into()));
+        }
+        let mut worker = Worker::<false>::new(tokenizer, text);
+        worker.text(0, size);
+        let found = worker.ids();
+        let count = found.len();
+        if count <= room {
+            // SAFETY: the header asks for so much room
+            unsafe { ids.copy_from_nonoverlapping(found.as_ptr(), count) };
+        }
+        worker.finish();
+        Ok(count as i64)
+    });
+    count.unwrap_or(-1)
+}
+
+/// How rows are laid out; width: bytes of a value, 1 or 4
+#[repr(C)]
+pub struct RowLayout {
+    rows: usize,
+    takes: *const i64,
+    counts: *const i64,
+    lengths: *const i64,
+    lefts: *const i64,
+    before: *const u8,
+    before_count: usize,
+    after: *const u8,
+    after_count: usize,
+    width: u32,
+}
+
+/// # Safety
+/// As `values`.
+unsafe fn write_rows<T: Copy>(
+    layout: &RowLayout,
+    column: *const T,
+    count: usize,
+    fill: T,
+    same: T,
+    out: *mut T,
+    size: usize,
+) -> Outcome<()> {
+    // SAFETY: passed on
+    let (rows, column, out) = unsafe {
+        let rows = Layout {
+            takes: values(layout.takes, layout.rows)?,
+            counts: values(layout.counts, layout.rows)?,
+            lengths: values(layout.lengths, layout.rows)?,
+            lefts: values(layout.lefts, layout.rows)?,
+            before: values(layout.before.cast::<T>(), layout.before_count)?,
+            after: values(layout.after.cast::<T>(), layout.after_count)?,
+        };
+        let column =
+            if column.is_null() { Values::Same(same) } else { Values::Column(values(column, count)?) };
+        let out = if size == 0 { &mut [] } else { slice::from_raw_parts_mut(out, size) };
+        (rows, column, out)
+    };
+    let fits = rows.write(column, fill, out);
+    fits.then_some(()).ok_or((-1, "the rows do not fit together".into()))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_lay_out(
+    layout: *const RowLayout,
+    column: *const u8,
+    count: usize,
+    fill: i32,
+    same: i32,
+    out: *mut u8,
+    size: usize,
+    failure: *mut Failure,
+) -> i64 {
+    let done = caught(failure, || {
+        // SAFETY: the header asks for these
+        unsafe {
+            let layout = &*layout;
+            match layout.width {
+                1 => write_rows(layout, column, count, fill as u8, same as u8, out, size),
+                4 => write_rows::<i32>(layout, column.cast(), count, fill, same, out.cast(), size),
+                width => Err((-1, format!("there are no values of {width} bytes"))),
+            }
+        }
+    });
+    done.map_or(-1, |()| 0)
 }
 
 /// # Safety

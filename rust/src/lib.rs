@@ -9,6 +9,7 @@ pub mod batch;
 pub mod cache;
 pub mod decode;
 pub mod ffi;
+pub mod frame;
 pub mod memory;
 pub mod merge;
 pub mod model;

@@ -30,20 +30,18 @@ pub fn is_short(key: Key) -> bool {
 /// Events that wait for each other: lines of the cache are fetched while later pieces are cut.
 pub struct Queue {
     events: Box<[Event; CAPACITY]>,
-    /// where each piece and added token begins; kept only where places are wanted
-    starts: Box<[usize]>,
+    /// where each piece and added token begins
+    starts: Box<[usize; CAPACITY]>,
     len: usize,
 }
 
 impl Queue {
-    /// starts: whether to keep where each piece begins
-    pub fn new(starts: bool) -> Self {
-        let starts = vec![0; if starts { CAPACITY } else { 0 }].into_boxed_slice();
-        Queue { events: Box::new([Event::default(); CAPACITY]), starts, len: 0 }
+    pub fn new() -> Self {
+        Queue { events: Box::new([Event::default(); CAPACITY]), starts: Box::new([0; CAPACITY]), len: 0 }
     }
 
     pub fn starts(&self) -> &[usize] {
-        &self.starts
+        &self.starts[..self.len]
     }
 
     pub fn events(&self) -> &[Event] {
@@ -66,30 +64,46 @@ impl Queue {
     }
 
     /// The pieces that begin at `starts`, each up to the next; the last number only ends.
-    pub fn pieces(&mut self, path: CpuPath, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
+    /// trace: whether to keep where they begin
+    pub fn pieces(
+        &mut self,
+        path: CpuPath,
+        cache: &Cache,
+        data: &[u8],
+        base: usize,
+        starts: &[u32],
+        trace: bool,
+    ) {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.pieces_avx2(cache, data, base, starts) },
-            _ => self.put_pieces(cache, data, base, starts),
+            CpuPath::Avx2 => unsafe { self.pieces_avx2(cache, data, base, starts, trace) },
+            _ => self.put_pieces(cache, data, base, starts, trace),
         }
     }
 
     /// The same code with shifts and multiplications that need no fixed registers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn pieces_avx2(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
-        self.put_pieces(cache, data, base, starts)
+    unsafe fn pieces_avx2(
+        &mut self,
+        cache: &Cache,
+        data: &[u8],
+        base: usize,
+        starts: &[u32],
+        trace: bool,
+    ) {
+        self.put_pieces(cache, data, base, starts, trace)
     }
 
     #[inline(always)]
-    fn put_pieces(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32]) {
+    fn put_pieces(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32], trace: bool) {
         let count = starts.len() - 1;
         let text = &data[base..];
         assert!(starts[count] as usize <= text.len());
         let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
         let free = &mut self.events[self.len..self.len + count];
-        if !self.starts.is_empty() {
+        if trace {
             for (place, &start) in self.starts[self.len..self.len + count].iter_mut().zip(starts) {
                 *place = base + start as usize;
             }
@@ -122,9 +136,7 @@ impl Queue {
 
     fn push(&mut self, event: Event, start: usize) {
         self.events[self.len] = event;
-        if let Some(place) = self.starts.get_mut(self.len) {
-            *place = start;
-        }
+        self.starts[self.len] = start;
         self.len += 1;
     }
 }

@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex};
 pub struct Model {
     pub vocabulary: Vocabulary,
     pub rules: Rules,
-    caches: Mutex<Vec<Cache>>,
+    spaces: Mutex<Vec<Box<Space>>>,
     cache_limit: usize,
 }
 
-/// How many caches a model keeps between calls: as many threads start warm.
-const CACHES: usize = 4;
+/// How many spaces a model keeps between calls: as many threads start warm.
+const SPACES: usize = 4;
 
 impl Model {
     /// cache_limit: bytes of all caches together. Entries that encode to themselves are
@@ -35,22 +35,22 @@ impl Model {
             }
             ignore_merges || matches!(tokens[..], [only] if only.id == id)
         });
-        Model { vocabulary, rules, caches: Mutex::default(), cache_limit: cache_limit / CACHES }
+        Model { vocabulary, rules, spaces: Mutex::default(), cache_limit: cache_limit / SPACES }
     }
 
-    /// A cache for one thread to work with; a warm one when there is one.
+    /// What one thread works with; with a warm cache when there is one.
     ///
     /// The lock is only tried: where another thread holds it, or held it in the process
-    /// that this one was forked from, a new cache does as well.
-    pub fn take_cache(&self) -> Cache {
-        let kept = self.caches.try_lock().ok().and_then(|mut caches| caches.pop());
-        kept.unwrap_or_else(|| Cache::new(self.cache_limit))
+    /// that this one was forked from, a new one does as well.
+    pub fn take_space(&self) -> Box<Space> {
+        let kept = self.spaces.try_lock().ok().and_then(|mut spaces| spaces.pop());
+        kept.unwrap_or_else(|| Box::new(Space::new(self.cache_limit)))
     }
 
-    pub fn return_cache(&self, cache: Cache) {
-        if let Ok(mut caches) = self.caches.try_lock() {
-            if caches.len() < CACHES {
-                caches.push(cache);
+    fn return_space(&self, space: Box<Space>) {
+        if let Ok(mut spaces) = self.spaces.try_lock() {
+            if spaces.len() < SPACES {
+                spaces.push(space);
             }
         }
     }
@@ -94,6 +94,18 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// As new; the room of large columns is not kept.
+    fn clear(&mut self) {
+        if self.ids.capacity() > MOST_KEPT {
+            *self = Tokens::default();
+        }
+        for column in [&mut self.ids, &mut self.starts, &mut self.ends, &mut self.words] {
+            column.clear();
+        }
+        self.stops.clear();
+        self.left.clear();
+    }
+
     /// The columns that are filled.
     fn columns<const TRACE: bool>(&mut self) -> impl Iterator<Item = &mut Vec<u32>> {
         let all = [&mut self.ids, &mut self.starts, &mut self.ends, &mut self.words];
@@ -101,29 +113,55 @@ impl Tokens {
     }
 }
 
-/// One thread's work on some texts. TRACE: whether places and words are wanted too
-pub struct Worker<'a, const TRACE: bool> {
-    tokenizer: &'a Tokenizer,
-    data: &'a [u8],
+/// What a thread works with, kept between calls: the cache, and room that is there already.
+pub struct Space {
     cache: Cache,
-    path: CpuPath,
-    table: &'static Characters,
     queue: Queue,
     scratch: Scratch,
-    lanes: Box<[Lane; LANES]>,
+    lanes: [Lane; LANES],
     unknown: Vec<Key>,
     tokens: Vec<Token>,
     matches: [Vec<Match>; 2],
     texts: Vec<(usize, usize)>, // whose end has not left the queue; the first is the current one
-    text: usize,                // number of the current one in `texts`
-    word: u32,
     normalized: Vec<u8>,
     prefixed: Vec<u8>,
     out: Tokens,
 }
 
+impl Space {
+    fn new(cache_limit: usize) -> Self {
+        Space {
+            cache: Cache::new(cache_limit),
+            queue: Queue::new(),
+            scratch: Scratch::default(),
+            lanes: [Lane::default(); LANES],
+            unknown: Vec::new(),
+            tokens: Vec::new(),
+            matches: Default::default(),
+            texts: Vec::new(),
+            normalized: Vec::new(),
+            prefixed: Vec::new(),
+            out: Tokens::default(),
+        }
+    }
+}
+
+/// One thread's work on some texts. TRACE: whether places and words are wanted too
+pub struct Worker<'a, const TRACE: bool> {
+    tokenizer: &'a Tokenizer,
+    data: &'a [u8],
+    space: Box<Space>,
+    path: CpuPath,
+    table: &'static Characters,
+    text: usize, // number of the current one in `texts`
+    word: u32,
+}
+
 /// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
 const MOST_EXPECTED: usize = 16 << 20;
+
+/// Room for so many ids is kept between calls.
+const MOST_KEPT: usize = 1 << 14;
 
 /// Starts of pieces that are found at once: what is left of a queue after them is never too small.
 const STARTS: usize = 256;
@@ -131,37 +169,20 @@ const STARTS: usize = 256;
 impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// data: where the texts are, and what may be read around them
     pub fn new(tokenizer: &'a Tokenizer, data: &'a [u8]) -> Self {
-        Worker {
-            tokenizer,
-            data,
-            cache: tokenizer.model.take_cache(),
-            path: cpu_path(),
-            table: Characters::get(),
-            queue: Queue::new(TRACE),
-            scratch: Scratch::default(),
-            lanes: Box::new([Lane::default(); LANES]),
-            unknown: Vec::new(),
-            tokens: Vec::new(),
-            matches: Default::default(),
-            texts: Vec::new(),
-            text: 0,
-            word: 0,
-            normalized: Vec::new(),
-            prefixed: Vec::new(),
-            out: Tokens::default(),
-        }
+        let space = tokenizer.model.take_space();
+        Worker { tokenizer, data, space, path: cpu_path(), table: Characters::get(), text: 0, word: 0 }
     }
 
     /// Encode `data[start..stop]`, which is UTF-8, as the next text.
     pub fn text(&mut self, start: usize, stop: usize) {
-        if self.queue.room() == 0 {
+        if self.space.queue.room() == 0 {
             self.flush(self.data);
         }
-        self.texts.push((start, stop));
+        self.space.texts.push((start, stop));
         let data = self.data;
         let mut last = start;
         if let Some(matcher) = &self.tokenizer.in_raw {
-            let mut matches = std::mem::take(&mut self.matches[0]);
+            let mut matches = std::mem::take(&mut self.space.matches[0]);
             matcher.find(self.table, &data[start..stop], &mut matches);
             for found in &matches {
                 if last < start + found.start {
@@ -170,22 +191,22 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
                 self.added(start, found);
                 last = start + found.stop;
             }
-            self.matches[0] = matches;
+            self.space.matches[0] = matches;
         }
         if last < stop {
             self.raw_stretch(last, stop);
         }
-        if self.queue.room() == 0 {
+        if self.space.queue.room() == 0 {
             self.flush(data);
         }
-        self.queue.end_of_text();
+        self.space.queue.end_of_text();
     }
 
     fn added(&mut self, base: usize, found: &Match) {
-        if self.queue.room() == 0 {
+        if self.space.queue.room() == 0 {
             self.flush(self.data);
         }
-        self.queue.added(found.id, base + found.start, found.stop - found.start);
+        self.space.queue.added(found.id, base + found.start, found.stop - found.start);
     }
 
     fn raw_stretch(&mut self, start: usize, stop: usize) {
@@ -199,7 +220,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// A stretch that normalization may change.
     #[cold]
     fn unstable_stretch(&mut self, start: usize, stop: usize) {
-        let mut normalized = std::mem::take(&mut self.normalized);
+        let mut normalized = std::mem::take(&mut self.space.normalized);
         normalized.clear();
         let same = !normal::nfc(self.table, &self.data[start..stop], &mut normalized);
         if same {
@@ -212,14 +233,14 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             self.stretch(data, 0, data.len());
             self.flush(data);
         }
-        self.normalized = normalized;
+        self.space.normalized = normalized;
     }
 
     /// The current text must be encoded in another way.
     fn leave(&mut self) {
-        let number = self.out.stops.len() + self.texts.len() - self.text - 1;
-        if self.out.left.last() != Some(&number) {
-            self.out.left.push(number);
+        let number = self.space.out.stops.len() + self.space.texts.len() - self.text - 1;
+        if self.space.out.left.last() != Some(&number) {
+            self.space.out.left.push(number);
         }
     }
 
@@ -227,19 +248,19 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     fn stretch(&mut self, data: &[u8], start: usize, stop: usize) {
         let Some(matcher) = &self.tokenizer.in_normalized else { return self.plain(data, start, stop) };
         let mut last = start;
-        let mut matches = std::mem::take(&mut self.matches[1]);
+        let mut matches = std::mem::take(&mut self.space.matches[1]);
         matcher.find(self.table, &data[start..stop], &mut matches);
         for found in &matches {
             if last < start + found.start {
                 self.plain(data, last, start + found.start);
             }
-            if self.queue.room() == 0 {
+            if self.space.queue.room() == 0 {
                 self.flush(data);
             }
-            self.queue.added(found.id, start + found.start, found.stop - found.start);
+            self.space.queue.added(found.id, start + found.start, found.stop - found.start);
             last = start + found.stop;
         }
-        self.matches[1] = matches;
+        self.space.matches[1] = matches;
         if last < stop {
             self.plain(data, last, stop);
         }
@@ -253,14 +274,14 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         if TRACE {
             return self.leave(); // the space stands for the character behind it
         }
-        let mut prefixed = std::mem::take(&mut self.prefixed);
+        let mut prefixed = std::mem::take(&mut self.space.prefixed);
         prefixed.clear();
         prefixed.push(b' ');
         prefixed.extend_from_slice(&data[start..stop]);
         self.flush(data);
         self.pieces(&prefixed, 0, prefixed.len());
         self.flush(&prefixed);
-        self.prefixed = prefixed;
+        self.space.prefixed = prefixed;
     }
 
     /// Text cut by the grammar.
@@ -276,10 +297,11 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             } else {
                 found - 1
             };
-            if self.queue.room() < count {
+            if self.space.queue.room() < count {
                 self.flush(data);
             }
-            self.queue.pieces(self.path, &self.cache, data, start, &starts[..=count]);
+            let Space { queue, cache, .. } = &mut *self.space;
+            queue.pieces(self.path, cache, data, start, &starts[..=count], TRACE);
             if splitter.done() {
                 return;
             }
@@ -292,25 +314,25 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     fn flush(&mut self, data: &[u8]) {
         self.reserve(0);
         let mut at = self.known(0);
-        if self.queue.events().get(at).is_some_and(|event| is_short(event.key)) {
+        if self.space.queue.events().get(at).is_some_and(|event| is_short(event.key)) {
             self.learn(at);
             at = self.known(at);
         }
-        while at < self.queue.events().len() {
+        while at < self.space.queue.events().len() {
             self.rare(data, at);
             at = self.known(at + 1);
         }
-        self.queue.clear();
+        self.space.queue.clear();
     }
 
     /// Emit events from `at` on as long as the first look at the cache answers them; where that ends.
     #[inline(always)]
     fn known(&mut self, at: usize) -> usize {
-        let text = self.texts.get(self.text).map_or(0, |text| text.0);
-        let mut out = Emitter::<TRACE>::new(&mut self.out, text, self.word);
-        let lines = self.cache.lines();
-        let events = &self.queue.events()[at..];
-        let starts = self.queue.starts();
+        let text = self.space.texts.get(self.text).map_or(0, |text| text.0);
+        let mut out = Emitter::<TRACE>::new(&mut self.space.out, text, self.word);
+        let lines = self.space.cache.lines();
+        let events = &self.space.queue.events()[at..];
+        let starts = self.space.queue.starts();
         let mut done = 0;
         while let Some(event) = events.get(done) {
             // a table that has grown since has other lines: not found there is only slower
@@ -335,17 +357,17 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     #[inline(never)]
     fn learn(&mut self, from: usize) {
         let Model { vocabulary, rules, .. } = &*self.tokenizer.model;
-        let unknown = &mut self.unknown;
+        let unknown = &mut self.space.unknown;
         unknown.clear();
-        let lines = self.cache.lines();
-        for event in self.queue.events()[from..].iter().filter(|event| is_short(event.key)) {
+        let lines = self.space.cache.lines();
+        for event in self.space.queue.events()[from..].iter().filter(|event| is_short(event.key)) {
             let at_home = lines.get(event.line as usize).is_some_and(|line| entry_of(line, event.key).1);
-            if !at_home && !self.cache.has(event.key) {
+            if !at_home && !self.space.cache.has(event.key) {
                 vocabulary.prefetch(event.key);
                 unknown.push(event.key);
             }
         }
-        let cache = &mut self.cache;
+        let cache = &mut self.space.cache;
         let shift = cache.shift();
         unknown.retain(|&key| match vocabulary.whole_by_key(key) {
             Some(id) => {
@@ -372,22 +394,22 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             if count == 0 {
                 break;
             }
-            rules.merge_short(&keys[..count], &mut self.lanes);
-            for (&key, lane) in keys[..count].iter().zip(&*self.lanes) {
-                self.tokens.clear();
-                lane.tokens(&mut self.tokens);
-                cache.insert(key, &self.tokens);
+            rules.merge_short(&keys[..count], &mut self.space.lanes);
+            for (&key, lane) in keys[..count].iter().zip(&self.space.lanes) {
+                self.space.tokens.clear();
+                lane.tokens(&mut self.space.tokens);
+                cache.insert(key, &self.space.tokens);
             }
         }
         if cache.shift() != shift {
-            self.queue.find_lines(cache);
+            self.space.queue.find_lines(cache);
         }
     }
 
     /// Room for the tokens that `bytes` of text come to, roughly: growing later copies what is there.
     pub fn expect(&mut self, bytes: usize) {
         let tokens = (bytes / 3).min(MOST_EXPECTED) + 4 * CAPACITY;
-        for column in self.out.columns::<TRACE>() {
+        for column in self.space.out.columns::<TRACE>() {
             column.reserve_exact(tokens);
             ask_for_large_pages(column.as_ptr() as usize, column.capacity() * 4);
         }
@@ -396,7 +418,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// Room for the tokens of a whole queue out of the cache, and `more`.
     fn reserve(&mut self, more: usize) {
         let more = more + 4 * CAPACITY + 4;
-        for column in self.out.columns::<TRACE>() {
+        for column in self.space.out.columns::<TRACE>() {
             column.reserve(more);
         }
     }
@@ -404,7 +426,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// What the first look at the cache does not answer.
     #[inline(never)]
     fn rare(&mut self, data: &[u8], at: usize) {
-        let event = self.queue.events()[at];
+        let event = self.space.queue.events()[at];
         let kind = event.key[1] & 0xff << 56;
         if kind == END {
             return self.finish_text();
@@ -413,36 +435,36 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         let place = self.place(at, event.len);
         self.reserve(event.len as usize); // no token is empty
         if kind == ADDED {
-            return place.append(&mut self.out, &[Token { id: event.line, start: 0 }]);
+            return place.append(&mut self.space.out, &[Token { id: event.line, start: 0 }]);
         }
         if kind == LONG {
             let piece = &data[event.key[0] as usize..][..event.len as usize];
-            match self.cache.find_long(piece) {
-                Some(known) => place.append(&mut self.out, known),
+            match self.space.cache.find_long(piece) {
+                Some(known) => place.append(&mut self.space.out, known),
                 None => {
                     let known = model.vocabulary.whole_by_bytes(piece);
-                    model.tokenize(piece, known, &mut self.scratch, &mut self.tokens);
-                    self.cache.insert_long(piece, &self.tokens);
-                    place.append(&mut self.out, &self.tokens);
+                    model.tokenize(piece, known, &mut self.space.scratch, &mut self.space.tokens);
+                    self.space.cache.insert_long(piece, &self.space.tokens);
+                    place.append(&mut self.space.out, &self.space.tokens);
                 }
             }
             return;
         }
-        match self.cache.find(event.key) {
+        match self.space.cache.find(event.key) {
             Some(entry) if entry.lanes[0] >> 24 == 0 => {
-                place.append(&mut self.out, self.cache.spilled(&entry))
+                place.append(&mut self.space.out, self.space.cache.spilled(&entry))
             }
             Some(entry) => {
                 let tokens: [Token; 4] = std::array::from_fn(|i| entry.token(i));
-                place.append(&mut self.out, &tokens[..(entry.lanes[0] >> 24) as usize]);
+                place.append(&mut self.space.out, &tokens[..(entry.lanes[0] >> 24) as usize]);
             }
             None => {
                 let (bytes, len) = bytes_of(event.key);
                 let piece = &bytes[..len];
                 let known = model.vocabulary.whole_by_key(event.key);
-                model.tokenize(piece, known, &mut self.scratch, &mut self.tokens);
-                self.cache.insert(event.key, &self.tokens);
-                place.append(&mut self.out, &self.tokens);
+                model.tokenize(piece, known, &mut self.space.scratch, &mut self.space.tokens);
+                self.space.cache.insert(event.key, &self.space.tokens);
+                place.append(&mut self.space.out, &self.space.tokens);
             }
         }
     }
@@ -454,29 +476,29 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         }
         let word = self.word;
         self.word += 1;
-        Place { start: (self.queue.starts()[at] - self.texts[self.text].0) as u32, len, word }
+        Place { start: (self.space.queue.starts()[at] - self.space.texts[self.text].0) as u32, len, word }
     }
 
     fn finish_text(&mut self) {
-        let first = self.out.stops.last().copied().unwrap_or(0);
+        let first = self.space.out.stops.last().copied().unwrap_or(0);
         if TRACE {
-            let (start, stop) = self.texts[self.text];
+            let (start, stop) = self.space.texts[self.text];
             let text = &self.data[start..stop];
-            if self.out.left.binary_search(&self.out.stops.len()).is_ok() {
+            if self.space.out.left.binary_search(&self.space.out.stops.len()).is_ok() {
                 for column in
-                    [&mut self.out.ids, &mut self.out.starts, &mut self.out.ends, &mut self.out.words]
+                    [&mut self.space.out.ids, &mut self.space.out.starts, &mut self.space.out.ends, &mut self.space.out.words]
                 {
                     column.truncate(first);
                 }
             } else if !text.is_ascii() {
-                to_characters(text, &mut self.out.starts[first..], &mut self.out.ends[first..]);
+                to_characters(text, &mut self.space.out.starts[first..], &mut self.space.out.ends[first..]);
             }
             self.word = 0;
         }
-        self.out.stops.push(self.out.ids.len());
+        self.space.out.stops.push(self.space.out.ids.len());
         self.text += 1;
-        if self.text == self.texts.len() {
-            self.texts.clear();
+        if self.text == self.space.texts.len() {
+            self.space.texts.clear();
             self.text = 0;
         }
     }
@@ -484,12 +506,19 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// The tokens of the texts since the last time.
     pub fn take(&mut self) -> Tokens {
         self.flush(self.data);
-        std::mem::take(&mut self.out)
+        std::mem::take(&mut self.space.out)
     }
 
-    /// Give the cache back to the model, where the next call starts with it.
-    pub fn finish(self) {
-        self.tokenizer.model.return_cache(self.cache);
+    /// The ids alone of the texts since the last time, which stay where they are.
+    pub fn ids(&mut self) -> &[u32] {
+        self.flush(self.data);
+        &self.space.out.ids
+    }
+
+    /// Give the space back to the model, where the next call starts with it.
+    pub fn finish(mut self) {
+        self.space.out.clear();
+        self.tokenizer.model.return_space(self.space);
     }
 }
 
