@@ -156,7 +156,14 @@ class Assembly:
     def _choice(self) -> Choice:
         """The engine of the parts as they are now; made anew when something was set."""
         # to compare every component's stamp takes longer than to encode a short text
-        seen = (latest_stamp(), self._parts, self._added.stamp, self._truncation, self._padding, self._cache_bytes)
+        seen = (
+            latest_stamp(),
+            self._parts,
+            self._added.stamp,
+            self._truncation,
+            self._padding,
+            self._cache_bytes,
+        )
         if self._seen is not None and self._seen[0] == seen:
             return self._seen[1]
         choice = self._choice_of(self._state())

@@ -125,7 +125,9 @@ def to_batch(inputs: Inputs, request: Request, columns: Columns) -> BatchEncodin
 
 
 def _warn_if_too_long(ids: pa.ListArray, limit: int | None) -> None:
-    if limit is not None and ragged.row_lengths(ids).max(initial=0) > limit:
+    if limit is None or len(ids.values) <= limit:  # all rows together
+        return
+    if ragged.row_lengths(ids).max(initial=0) > limit:
         # says not how many, so that Python shows it once a line of the caller's
         warn(f"a text has more tokens than the model's {limit}; truncation=True cuts it")
 

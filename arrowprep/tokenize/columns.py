@@ -180,9 +180,9 @@ def _from_flat(
     engine: ReferenceEngine, column: pa.Array, frame: _Frame, framing: Framing, wanted: Wanted
 ) -> Columns:
     encoded = engine.encode(column, offsets=wanted.offsets, words=wanted.words)
-    lengths = row_lengths(encoded.ids)
-    if not len(frame) and not framing.padding and not wanted.specials and _fits(lengths, framing.truncation):
+    if not (len(frame) or framing.padding or wanted.specials) and _fits(encoded.ids, framing.truncation):
         return _as_encoded(engine, column, encoded, frame, framing)
+    lengths = row_lengths(encoded.ids)
     layout = _lay_out(lengths, frame, framing, wanted.overflow)
     missing = np.asarray(encoded.ids.is_null())[layout.rows] if encoded.ids.null_count else None
     if missing is not None:
@@ -222,11 +222,11 @@ def _from_flat(
     )
 
 
-def _fits(lengths: Ints, truncation: Truncation | None) -> bool:
+def _fits(ids: pa.ListArray, truncation: Truncation | None) -> bool:
     """Whether rows without a frame stay as they are."""
     if truncation is None:
         return True
-    longest, room = int(lengths.max(initial=0)), truncation.room(0)
+    longest, room = int(row_lengths(ids).max(initial=0)), truncation.room(0)
     check_second(longest, room, truncation)
     return longest <= room
 
@@ -367,7 +367,11 @@ def _added(encoding: Encoding, name: str, kind: type[np.integer[Any]]) -> npt.ND
 
 
 def _lay_out_values(
-    layout: _Layout, values: npt.NDArray[Any] | int, before: npt.NDArray[Any], after: npt.NDArray[Any], fill: int
+    layout: _Layout,
+    values: npt.NDArray[Any] | int,
+    before: npt.NDArray[Any],
+    after: npt.NDArray[Any],
+    fill: int,
 ) -> npt.NDArray[Any]:
     """`lay_out` where there is no kernel."""
     present = layout.lengths > 0

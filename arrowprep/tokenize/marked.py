@@ -43,6 +43,10 @@ class MarkedEngine:
     def ids(self, text: str) -> list[int]:
         return self.trace(text).ids if self._marked.search(text) else list(self._engine.ids(text))
 
+    def traces(self, texts: list[str]) -> list[Trace]:
+        """The same of several texts."""
+        return list(map(self.trace, texts))
+
     def encode(self, texts: pa.Array, *, offsets: bool = False, words: bool = False) -> Encoded:
         if not pc.any(pc.match_substring_regex(texts, self._marks)).as_py():
             encoded: Encoded = self._engine.encode(texts, offsets=offsets, words=words)

@@ -124,6 +124,22 @@ class NativeEngine:
                 return Trace(ids, *places, list(map(self.pipeline.model.id_to_token, ids)))
         return self._reference.trace(text)
 
+    def traces(self, texts: list[str]) -> list[Trace]:
+        """The same of several texts."""
+        if self.pipeline.full_offsets:
+            return self._reference.traces(texts)
+        encoded = self._encode(pa.array(texts, pa.large_string()), True, True)
+        columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
+        flat = [column.flatten().to_pylist() for column in columns if column is not None]
+        values = list(map(self.pipeline.model.id_to_token, flat[0]))
+        stops = encoded.ids.offsets.to_pylist()
+        found = []
+        added = self.pipeline.added.tokens
+        for text, start, stop in zip(texts, stops, stops[1:], strict=False):
+            ids, *places = (part[start:stop] for part in (*flat, values))
+            found.append(self._reference.trace(text) if added.keys() & ids else Trace(ids, *places))
+        return found
+
     def _better_at(self, text: str) -> bool:
         """Whether the kernel gives one text sooner.
 

@@ -20,7 +20,8 @@ SPAN = pa.list_(pa.int32(), 2)
 def row_lengths(rows: pa.ListArray) -> npt.NDArray[np.int64]:
     """(n,) how long each row is; 0 where it is null."""
     # not value_lengths().fill_null(0): 10 µs instead of 46, which a call with one text would notice
-    lengths: npt.NDArray[np.int64] = np.diff(rows.offsets.to_numpy()).astype(np.int64)
+    offsets = rows.offsets.to_numpy()
+    lengths: npt.NDArray[np.int64] = (offsets[1:] - offsets[:-1]).astype(np.int64)
     if rows.null_count:
         lengths[rows.is_null().to_numpy(zero_copy_only=False)] = 0
     return lengths

@@ -124,6 +124,10 @@ class ReferenceEngine:
             word += tokens.num_words
         return trace
 
+    def traces(self, texts: list[str]) -> list[Trace]:
+        """The same of several texts."""
+        return list(map(self.trace, texts))
+
     def _located(self, text: str) -> tuple[list[Tokens], list[int]]:
         """The tokens of each piece of a text, and the place that they count from."""
         pieces: list[Tokens] = []

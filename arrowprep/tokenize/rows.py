@@ -47,7 +47,12 @@ def encode_rows(
     engine: ReferenceEngine, texts: Sequence[tuple[Text, Text | None]], framing: Framing
 ) -> list[Encoding]:
     """The encodings of a batch, padded together."""
-    encodings = [encode_row(engine, text, pair, framing, pad=False) for text, pair in texts]
+    alone = not framing.words_given and not framing.ids_only and all(pair is None for _, pair in texts)
+    if alone and len(texts) > 1:
+        traces = engine.traces([check_text(text) for text, _ in texts])
+        encodings = [post_process(engine.pipeline, [_encoding_of(trace, 0)], framing) for trace in traces]
+    else:
+        encodings = [encode_row(engine, text, pair, framing, pad=False) for text, pair in texts]
     if framing.padding:
         pad_all(encodings, framing.padding)
     return encodings
@@ -98,7 +103,10 @@ def _encode_text(engine: ReferenceEngine, text: Text, type_id: int, framing: Fra
 def _tokens_of(engine: ReferenceEngine, text: str, type_id: int, ids_only: bool) -> Encoding:
     if ids_only:
         return Encoding(engine.ids(text))  # of type 0, the second text too, until a template says more
-    trace: Trace = engine.trace(text)
+    return _encoding_of(engine.trace(text), type_id)
+
+
+def _encoding_of(trace: Trace, type_id: int) -> Encoding:
     return Encoding(
         trace.ids,
         [type_id] * len(trace.ids),

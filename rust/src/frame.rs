@@ -27,15 +27,19 @@ impl<T: Copy> Layout<'_, T> {
         let mut rest = out;
         let rows = self.takes.iter().zip(self.counts).zip(self.lengths).zip(self.lefts);
         for (((&take, &count), &length), &left) in rows {
-            let (Ok(take), Ok(count), Ok(length), Ok(left)) =
-                (usize::try_from(take), usize::try_from(count), usize::try_from(length), usize::try_from(left))
-            else {
+            let (Ok(take), Ok(count), Ok(length), Ok(left)) = (
+                usize::try_from(take),
+                usize::try_from(count),
+                usize::try_from(length),
+                usize::try_from(left),
+            ) else {
                 return false;
             };
             if length == 0 {
                 continue;
             }
-            let used = left.checked_add(self.before.len() + self.after.len()).and_then(|n| n.checked_add(count));
+            let used =
+                left.checked_add(self.before.len() + self.after.len()).and_then(|n| n.checked_add(count));
             if used.map_or(true, |used| used > length) || length > rest.len() {
                 return false;
             }
@@ -48,10 +52,12 @@ impl<T: Copy> Layout<'_, T> {
             let (own, row) = row.split_at_mut(count);
             match values {
                 Values::Same(value) => own.fill(value),
-                Values::Column(column) => match take.checked_add(count).and_then(|stop| column.get(take..stop)) {
-                    Some(found) => own.copy_from_slice(found),
-                    None => return false,
-                },
+                Values::Column(column) => {
+                    match take.checked_add(count).and_then(|stop| column.get(take..stop)) {
+                        Some(found) => own.copy_from_slice(found),
+                        None => return false,
+                    }
+                }
             }
             let (after, padding) = row.split_at_mut(self.after.len());
             after.copy_from_slice(self.after);
@@ -84,7 +90,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let layout = |takes, counts, lengths, lefts| Layout { takes, counts, lengths, lefts, before: &[], after: &[] };
+        let layout =
+            |takes, counts, lengths, lefts| Layout { takes, counts, lengths, lefts, before: &[], after: &[] };
         let refused = |layout: Layout<i32>, room: usize| {
             assert!(!layout.write(Values::Column(&[1, 2, 3]), 0, &mut vec![0; room]));
         };

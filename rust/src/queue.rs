@@ -85,14 +85,7 @@ impl Queue {
     /// The same code with shifts and multiplications that need no fixed registers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn pieces_avx2(
-        &mut self,
-        cache: &Cache,
-        data: &[u8],
-        base: usize,
-        starts: &[u32],
-        trace: bool,
-    ) {
+    unsafe fn pieces_avx2(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32], trace: bool) {
         self.put_pieces(cache, data, base, starts, trace)
     }
 

@@ -485,9 +485,12 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             let (start, stop) = self.space.texts[self.text];
             let text = &self.data[start..stop];
             if self.space.out.left.binary_search(&self.space.out.stops.len()).is_ok() {
-                for column in
-                    [&mut self.space.out.ids, &mut self.space.out.starts, &mut self.space.out.ends, &mut self.space.out.words]
-                {
+                for column in [
+                    &mut self.space.out.ids,
+                    &mut self.space.out.starts,
+                    &mut self.space.out.ends,
+                    &mut self.space.out.words,
+                ] {
                     column.truncate(first);
                 }
             } else if !text.is_ascii() {
