@@ -86,6 +86,13 @@ def _names_a_role(key: str, value: Any) -> bool:
     return key in STANDARD or (key.endswith("_token") and is_token(value))
 
 
+class RoleNames:
+    """Attribute `tok.SPECIAL_TOKENS_ATTRIBUTES`: the roles there are; of the class, those that all have."""
+
+    def __get__(self, tokenizer: Vocabulary | None, owner: type) -> list[str]:
+        return list(STANDARD if tokenizer is None else tokenizer.special_tokens.named)
+
+
 class NamedToken:
     """Attribute `tok.bos_token`: the text of a role's token, or None; can be set to a str or AddedToken.
 

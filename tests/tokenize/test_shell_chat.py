@@ -54,6 +54,14 @@ class TestRendering:
             "attention_mask": [1] * len(ids),
         }
 
+    def test_messages_one_by_one_are_the_whole(self, tok: PreTrainedTokenizer) -> None:
+        ids: list[int] = []
+        for i, message in enumerate(CHAT):
+            ids += tok.encode_message_with_chat_template(message, CHAT[:i])
+        assert ids == tok.apply_chat_template(CHAT)
+        with pytest.raises(BadArgument, match="add_generation_prompt"):
+            tok.encode_message_with_chat_template(CHAT[0], add_generation_prompt=True)
+
     @pytest.mark.parametrize(
         "kind", ["arrow", "chunked", "tuple", "column", "dataset", "capsule", "numpy", "numpy in numpy"]
     )

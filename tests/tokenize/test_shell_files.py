@@ -265,3 +265,8 @@ class TestSaving:
         with pytest.raises(BadArgument, match="evil"):
             tok.save_pretrained(tmp_path / "saved")
         assert not list(tmp_path.rglob("evil*"))
+
+    def test_the_model_s_own_files_alone(self, tok: PreTrainedTokenizer, tmp_path: Path) -> None:
+        paths = tok.save_vocabulary(tmp_path / "new", "my")
+        assert [Path(path).name for path in paths] == ["my-vocab.json", "my-merges.txt"]
+        assert json.loads(Path(paths[0]).read_text()) == tok.backend_tokenizer.get_vocab(False)

@@ -37,6 +37,19 @@ class TestSpecialTokens:
         assert tok.bos_token_id is None
         assert "bos_token" not in tok.special_tokens_map
 
+    def test_the_roles_there_are(self, tok: PreTrainedTokenizer) -> None:
+        of_all = PreTrainedTokenizer.SPECIAL_TOKENS_ATTRIBUTES
+        assert tok.SPECIAL_TOKENS_ATTRIBUTES == of_all
+        seeing = PreTrainedTokenizer(tokenizer_object=tok.backend_tokenizer, image_token="<image>")
+        assert seeing.SPECIAL_TOKENS_ATTRIBUTES == [*of_all, "image_token"]
+
+    def test_a_frame_follows_another_bos_when_asked(self, tok: PreTrainedTokenizer) -> None:
+        tok.add_bos_token = True
+        tok.bos_token = "<sep>"
+        assert tok.encode("hello")[0] == 268
+        tok.update_post_processor()
+        assert tok.encode("hello")[0] == 271
+
     def test_setting_a_token_does_not_add_it(self, tok: PreTrainedTokenizer) -> None:
         size = len(tok)
         tok.mask_token = "<mask>"

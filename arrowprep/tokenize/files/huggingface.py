@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 TOKENIZER = "tokenizer.json"
 CONFIG = "tokenizer_config.json"
+MODEL = "config.json"
 SPECIAL_MAP = "special_tokens_map.json"
 ADDED = "added_tokens.json"
 TEMPLATE = "chat_template.jinja"
@@ -50,7 +51,7 @@ IGNORED = (
 class TokenizerFolder:
     """What was read.
 
-    file: what holds the pipeline
+    file: what holds the pipeline; the folder where there is none
     settings: the configs as one; tokens are str or AddedToken
     added: further tokens that the configs list, with their ids
     """
@@ -60,45 +61,69 @@ class TokenizerFolder:
     added: dict[int, AddedToken] = field(default_factory=dict)
 
 
-def read(path: str | Path, revision: str = "main") -> TokenizerFolder:
+def read(
+    path: str | Path, revision: str = "main", patterns: Sequence[str] = pipelines.PATTERNS
+) -> TokenizerFolder:
     """Read a folder, a tokenizer.json alone, or "org/name" from what the hub's tools downloaded.
+
+    patterns: names of the files that may hold the pipeline; the first there is counts
 
     Raises MissingFile, which says what was looked for, and BadTokenizerFile or
     UnknownFileType for files that are something else.
     """
+    place = place_of(path, revision)
+    if place.is_file():
+        return TokenizerFolder(place)
+    file = _find_pipeline(place, patterns)
+    return replace(read_settings(place, file.name.startswith(TOKENIZER)), file=file)
+
+
+def place_of(path: str | Path, revision: str = "main") -> Path:
+    """The folder or file that is meant. Raises MissingFile."""
     name, path = str(path), Path(path).expanduser()
     if not path.exists():
         path = hub_cache.find(name, revision) or path
-    if path.is_file():
-        return TokenizerFolder(path)
-    if not path.is_dir():
-        raise MissingFile(
-            f"{path} does not exist: a tokenizer is a folder with {TOKENIZER} (or another format),"
-            f" or that file. Nothing is downloaded, and {hub_cache.cache_folder()} does not have it either;"
-            f" `hf download {name} --local-dir FOLDER` gets the files of a hub repository",
-            path=str(path),
-        )
-    file = _find_pipeline(path)
-    settings = _json(path / CONFIG)
+    if path.exists():
+        return path
+    raise MissingFile(
+        f"{path} does not exist: a tokenizer is a folder with {TOKENIZER} (or another format),"
+        f" or that file. Nothing is downloaded, and {hub_cache.cache_folder()} does not have it either;"
+        f" `hf download {name} --local-dir FOLDER` gets the files of a hub repository",
+        path=str(path),
+    )
+
+
+def read_settings(folder: Path, from_tokenizer_json: bool) -> TokenizerFolder:
+    """What the configs of a folder say.
+
+    from_tokenizer_json: the pipeline has its post-processor already: asking for bos and
+        eos takes a keyword argument
+    """
+    settings = _json(folder / CONFIG)
     for name in IGNORED:
         settings.pop(name, None)
-    if file.name.startswith(TOKENIZER):
-        # it has its post-processor already: asking for bos and eos takes a keyword argument
+    if from_tokenizer_json:
         settings.pop("add_bos_token", None)
         settings.pop("add_eos_token", None)
-    added = _added_tokens(path, settings)
+    added = _added_tokens(folder, settings)
     settings = {key: as_token(value) for key, value in settings.items()}
-    if templates := _templates(path):
+    if templates := _templates(folder):
         settings["chat_template"] = templates
-    return TokenizerFolder(file, settings, added)
+    return TokenizerFolder(folder, settings, added)
 
 
-def _find_pipeline(folder: Path) -> Path:
-    if file := pipelines.find(folder):
+def classes_of(folder: Path) -> list[str]:
+    """The names of its class that a folder gives, and its model's type; the first is the nearest."""
+    name, kind = _json(folder / CONFIG).get("tokenizer_class"), _json(folder / MODEL).get("model_type")
+    return [found for found in (name, kind) if isinstance(found, str)]
+
+
+def _find_pipeline(folder: Path, patterns: Sequence[str]) -> Path:
+    if file := pipelines.find(folder, patterns):
         return file
     found = sorted(file.name for file in folder.iterdir())[:10]
     raise MissingFile(
-        f"{folder} has no {', '.join(pipelines.PATTERNS)} (nor one ending in"
+        f"{folder} has no {', '.join(patterns)} (nor one ending in"
         f" {' or '.join(pipelines.PACKED[1:])}); it has {', '.join(found) or 'no files'}",
         path=str(folder),
         found=found,

@@ -37,9 +37,16 @@ DEFAULTS = {
 
 def save(tokenizer: Stores, folder: Path, prefix: str, jinja_files: bool) -> list[Path]:
     """Write the config, the chat templates (unless they go into the config) and tokenizer.json."""
-    config, templates = config_of(tokenizer), tokenizer.chat_template
     pipeline = folder / f"{prefix}{TOKENIZER}"
     tokenizer.backend_tokenizer.save(str(pipeline))  # first, for it refuses what no file can hold
+    return [*save_settings(tokenizer, config_of(tokenizer), folder, prefix, jinja_files), pipeline]
+
+
+def save_settings(
+    tokenizer: Stores, config: dict[str, Any], folder: Path, prefix: str, jinja_files: bool
+) -> list[Path]:
+    """The same without the pipeline."""
+    templates = tokenizer.chat_template
     files = [folder / f"{prefix}{CONFIG}"]
     if templates is not None and jinja_files:
         files += write_templates(folder, templates, prefix)
@@ -48,7 +55,7 @@ def save(tokenizer: Stores, folder: Path, prefix: str, jinja_files: bool) -> lis
     elif templates is not None:
         config["chat_template"] = [{"name": name, "template": text} for name, text in templates.items()]
     write_config(files[0], config)
-    return [*files, pipeline]
+    return files
 
 
 def config_of(tokenizer: Stores) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,12 @@ OPTIONS = ("pattern", "special_tokens")  # arguments of a reader, which the sett
 Read = Callable[[Path], bytes]
 
 
-def find(folder: Path) -> Path | None:
+def find(folder: Path, patterns: Sequence[str] = PATTERNS) -> Path | None:
     """The file of a folder that holds its pipeline; None where there is none.
 
     Raises UnknownFileType where several could be meant.
     """
-    for pattern in PATTERNS:
+    for pattern in patterns:
         found = [
             file for suffix in PACKED for file in sorted(folder.glob(pattern + suffix)) if file.is_file()
         ]

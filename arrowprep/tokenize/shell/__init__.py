@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from arrowprep.tokenize.shell.backends import MistralCommonBackend, SentencePieceBackend
 from arrowprep.tokenize.shell.families import GemmaTokenizer, GPT2Tokenizer, LlamaTokenizer, Qwen2Tokenizer
 from arrowprep.tokenize.shell.pretrained import PreTrainedTokenizer
+from arrowprep.tokenize.shell.python_backend import PythonBackend
 
 PreTrainedTokenizerBase = PreTrainedTokenizer
 PreTrainedTokenizerFast = PreTrainedTokenizer
@@ -13,9 +15,12 @@ __all__ = [
     "GPT2Tokenizer",
     "GemmaTokenizer",
     "LlamaTokenizer",
+    "MistralCommonBackend",
     "PreTrainedTokenizer",
     "PreTrainedTokenizerBase",
     "PreTrainedTokenizerFast",
+    "PythonBackend",
     "Qwen2Tokenizer",
+    "SentencePieceBackend",
     "TokenizersBackend",
 ]

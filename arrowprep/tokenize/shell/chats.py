@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from arrowprep.errors import BadArgument
@@ -19,6 +20,26 @@ class Chats(Vocabulary):
     def get_chat_template(self, chat_template: str | None = None, tools: Any = None) -> str:
         """The text of the template to render with: by name, as given, or the tokenizer's own."""
         return chat_calls.pick_template(self, chat_template, tools)
+
+    def encode_message_with_chat_template(
+        self,
+        message: Mapping[str, Any],
+        conversation_history: Sequence[Mapping[str, Any]] | None = None,
+        **options: Any,
+    ) -> list[int]:
+        """The ids that a message adds to those of the messages before it.
+
+        From the first id that differs: a template may end the messages before in another way.
+        options: those of `apply_chat_template` but add_generation_prompt
+        """
+        if "add_generation_prompt" in options:
+            raise BadArgument("a message's ids have no generation prompt: leave out add_generation_prompt")
+        before = list(conversation_history or ())
+        options |= {"tokenize": True, "return_dict": False}
+        ids: list[int] = self.apply_chat_template([*before, message], **options)
+        known: list[int] = self.apply_chat_template(before, **options) if before else []
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(ids, known, strict=False))
+        return ids[sum(1 for _ in same) :]
 
     def apply_chat_template(
         self,

@@ -41,6 +41,10 @@ class Decodes(Vocabulary):
             self.backend_tokenizer, token_ids, skip_special_tokens=skip_special_tokens, clean_up=clean_up
         )
 
+    def clean_up_tokenization(self, text: str) -> str:
+        """The text without spaces before punctuation and English contractions."""
+        return decoding.clean_spaces(text)
+
     def batch_decode(
         self,
         sequences: Any,

@@ -31,6 +31,10 @@ class Frames(Vocabulary):
     def add_eos_token(self, value: bool) -> None:
         self._frame(self._add_bos_token, value)
 
+    def update_post_processor(self) -> None:
+        """Make the post-processor anew, after bos or eos became another token."""
+        self._frame(self._add_bos_token, self._add_eos_token)
+
     def _frame(self, bos: bool, eos: bool) -> None:
         self.backend_tokenizer.post_processor = frame_of(
             self._needed("bos_token") if bos else None, self._needed("eos_token") if eos else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
@@ -32,6 +32,9 @@ HUB_ARGUMENTS = {
 class Stores(Vocabulary):
     """Loading, saving, and learning a new vocabulary."""
 
+    vocab_file: str | None = None  # what it was loaded from
+    _patterns: ClassVar[tuple[str, ...]] = pipelines.PATTERNS  # names of the files that it is loaded from
+
     if TYPE_CHECKING:  # the whole class says how it is made
 
         @classmethod
@@ -57,7 +60,7 @@ class Stores(Vocabulary):
 
         Raises MissingFile, UnknownFileType or BadTokenizerFile, which say what was looked for.
         """
-        folder = huggingface.read(path, revision)
+        folder = huggingface.read(path, revision, cls._patterns)
         overrides = {name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS}
         try:
             pipeline, known = pipelines.read(
@@ -70,7 +73,9 @@ class Stores(Vocabulary):
         settings = {**known, **folder.settings, "name_or_path": str(path), **overrides}
         for name in pipelines.OPTIONS:
             settings.pop(name, None)
-        return cls.over(pipeline, folder.added, settings)
+        tokenizer = cls.over(pipeline, folder.added, settings)
+        tokenizer.vocab_file = str(folder.file)
+        return tokenizer
 
     def train_new_from_iterator(
         self: Self,
@@ -97,6 +102,13 @@ class Stores(Vocabulary):
 
         new, renamed = list(new_special_tokens or ()), dict(special_tokens_map or {})
         return train_new(self, text_iterator, vocab_size, length, new, renamed, options)
+
+    def save_vocabulary(
+        self, save_directory: str | Path, filename_prefix: str | None = None
+    ) -> tuple[str, ...]:
+        """Write the model's own files (vocab.json and merges.txt, vocab.txt, ...); returns the paths."""
+        Path(save_directory).mkdir(parents=True, exist_ok=True)
+        return tuple(self.backend_tokenizer.model.save(save_directory, filename_prefix))
 
     def save_pretrained(
         self, save_directory: str | Path, filename_prefix: str | None = None, save_jinja_files: bool = True

@@ -8,10 +8,12 @@ from typing import Any, overload
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize import decoding
 from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.decoders import Decoder
 from arrowprep.tokenize.special_tokens import (
     STANDARD,
     NamedToken,
     NamedTokenId,
+    RoleNames,
     SpecialTokens,
     as_special,
 )
@@ -33,6 +35,7 @@ class Vocabulary:
     cls_token, cls_token_id = NamedToken(), NamedTokenId()
     mask_token, mask_token_id = NamedToken(), NamedTokenId()
 
+    SPECIAL_TOKENS_ATTRIBUTES = RoleNames()
     special_tokens: SpecialTokens
     model_max_length: int
     _tokenizer: Tokenizer | None = None
@@ -42,6 +45,11 @@ class Vocabulary:
         """The pipeline."""
         assert self._tokenizer is not None, "set by __init__"
         return self._tokenizer
+
+    @property
+    def decoder(self) -> Decoder | None:
+        """The pipeline's decoder."""
+        return self.backend_tokenizer.decoder
 
     # --- tokens that have a role ---
 
