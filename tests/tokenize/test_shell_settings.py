@@ -39,9 +39,9 @@ class TestSpecialTokens:
 
     def test_the_roles_there_are(self, tok: PreTrainedTokenizer) -> None:
         of_all = PreTrainedTokenizer.SPECIAL_TOKENS_ATTRIBUTES
-        assert tok.SPECIAL_TOKENS_ATTRIBUTES == of_all
+        assert of_all == tok.SPECIAL_TOKENS_ATTRIBUTES
         seeing = PreTrainedTokenizer(tokenizer_object=tok.backend_tokenizer, image_token="<image>")
-        assert seeing.SPECIAL_TOKENS_ATTRIBUTES == [*of_all, "image_token"]
+        assert [*of_all, "image_token"] == seeing.SPECIAL_TOKENS_ATTRIBUTES
 
     def test_a_frame_follows_another_bos_when_asked(self, tok: PreTrainedTokenizer) -> None:
         tok.add_bos_token = True
