@@ -171,8 +171,43 @@ def dump_tokenizer(file: TokenizerFile, pretty: bool) -> str:
         "padding": file.padding and file.padding.to_json(),
         "added_tokens": [token.to_json(id) for id, token in file.added_tokens],
         **{name: (part := file.parts.get(name)) and part.to_json() for name in _READERS},
-        "model": file.model.to_json(),
+        "model": _with_marked_numbers(file.model.to_json()),
     }
-    if pretty:
-        return json.dumps(content, ensure_ascii=False, indent=2)
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    layout: dict[str, Any] = {"indent": 2} if pretty else {"separators": (",", ":")}
+    text = json.dumps(content, ensure_ascii=False, **layout)
+    return _MARKED.sub(r"\1", text) if _MARK in text else text
+
+
+# Python writes numbers with exponents otherwise than the reference, and its encoder takes no advice:
+# such a number goes through it as a text that no token is
+_MARK = r'"\u0000number '
+_MARKED = re.compile(re.escape(_MARK) + r'([-0-9.e]+)"')
+
+
+def _with_marked_numbers(model: dict[str, Any]) -> dict[str, Any]:
+    """A model's JSON; scores and chances whose text has an exponent are marked texts."""
+    vocab = model.get("vocab")
+    if isinstance(vocab, list) and any("e" in repr(score) for _, score in vocab):
+        model = {**model, "vocab": [[token, _marked(score)] for token, score in vocab]}
+    if isinstance(model.get("dropout"), float):
+        model = {**model, "dropout": _marked(model["dropout"])}
+    return model
+
+
+def _marked(number: float) -> Any:
+    text = shortest(number)
+    return f"\0number {text}" if text != repr(number) else number
+
+
+def shortest(number: float) -> str:
+    """A number as the reference writes it: without an exponent from 1e-5 on, else one without zeros.
+
+    >>> [shortest(number) for number in (0.5, 1.25e-05, 1e-07, 1e17)]
+    ['0.5', '0.0000125', '1e-7', '1e+17']
+    """
+    digits, _, power = repr(number).partition("e")
+    if not power.startswith("-"):
+        return repr(number)
+    if int(power) == -5:
+        return f"{'-' if number < 0 else ''}0.0000{digits.lstrip('-').replace('.', '')}"
+    return f"{digits}e{int(power)}"

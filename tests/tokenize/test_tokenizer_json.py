@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,17 @@ def test_sequences_of_nothing_are_kept() -> None:
     tok = Tokenizer.from_str(json.dumps(content))
     assert json.loads(tok.to_str()) == content
     assert tok.encode("he").tokens == ["he"]
+
+
+def test_small_numbers_are_written_as_the_reference_does() -> None:
+    scores = ["-0.5", "-0.0000125", "0.00001", "-1e-6", "2.5e-10", "1e+16", "0.0001"]
+    given = [[f"t{i}", float(score)] for i, score in enumerate(scores)]
+    content = model(type="Unigram", unk_id=0, vocab=given, byte_fallback=False)
+    tok = load(model={key: content[key] for key in ("type", "unk_id", "vocab", "byte_fallback")})
+    for pretty in (False, True):
+        text = tok.to_str(pretty)
+        assert all(re.search(rf'"t{i}",\s*{re.escape(score)}\s*]', text) for i, score in enumerate(scores))
+        assert json.loads(text)["model"]["vocab"] == given
 
 
 def test_old_spellings_are_read() -> None:
