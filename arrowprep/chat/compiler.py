@@ -16,6 +16,8 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 
 from arrowprep.chat.generation import is_generation
+from arrowprep.chat.meter import MAX_INT_BITS
+from arrowprep.errors import TemplateForbidden
 
 __all__ = ["OF_DICT", "READING", "TemplateCompiler"]
 
@@ -139,6 +141,15 @@ class TemplateCompiler(CodeGenerator):
             self.write("(markup if context.eval_ctx.autoescape else text)(")
         else:
             self.write("markup(" if frame.eval_ctx.autoescape else "text(")
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
+        if isinstance(node.value, int) and node.value.bit_length() > MAX_INT_BITS:
+            raise TemplateForbidden(
+                f"line {node.lineno} of the template: a number of more than {MAX_INT_BITS} bits",
+                kind="limit",
+                line=node.lineno,
+            )
+        super().visit_Const(node, frame)
 
     # operators
 

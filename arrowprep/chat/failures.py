@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import jinja2
+from jinja2 import nodes
 from jinja2.exceptions import SecurityError, TemplateSyntaxError, UndefinedError
+from jinja2.parser import Parser
 
 from arrowprep.errors import ChatError, TemplateError, TemplateForbidden
 
@@ -68,13 +70,25 @@ def _words(error: Exception, kind: str) -> str:
 
 
 def _line(error: Exception, template: jinja2.Template | None) -> int | None:
-    """The innermost line of the template that was running, or where its text is wrong."""
+    """The innermost line of the template that was running, being compiled, or where its text is wrong."""
     if isinstance(error, TemplateSyntaxError):
         return error.lineno
     line: int | None = None
     step: Any = error.__traceback__
-    while step is not None and template is not None:
-        if step.tb_frame.f_code.co_filename == "<template>":
+    while step is not None:
+        if template is None:
+            line = _line_read(step.tb_frame.f_locals) or line
+        elif step.tb_frame.f_code.co_filename == "<template>":
             line = template.get_corresponding_lineno(step.tb_lineno)
         step = step.tb_next
     return line
+
+
+def _line_read(names: dict[str, Any]) -> int | None:
+    """The line that jinja's lexer, parser or compiler is at, by the variables of one of its functions."""
+    node, reader, line = names.get("node"), names.get("self"), names.get("lineno")
+    if isinstance(node, nodes.Node):
+        line = node.lineno
+    elif isinstance(reader, Parser):
+        line = reader.stream.current.lineno
+    return line if isinstance(line, int) else None

@@ -19,25 +19,30 @@ from arrowprep.errors import TemplateForbidden
 
 __all__ = ["FILTERS", "TESTS"]
 
+# filters whose result works while it is read, and may hold another such result
+_LAZY = frozenset({"map", "select", "reject", "selectattr", "rejectattr", "batch", "slice", "unique"})
 # pays, and returns what the filter is to be given as its value
 Price = Callable[[Operators, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def _paid(name: str, price: Price) -> Callable[..., Any]:
     """jinja's filter of this name, which calls price first and pays for its result."""
+    is_lazy = name in _LAZY
     function = JINJA_FILTERS[name]
     wants = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
 
     @pass_context
     def paid(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
         meter: Operators = context.meter  # type: ignore[attr-defined]
-        value = price(meter, value, args, kwargs)
+        given, value = value, price(meter, value, args, kwargs)
         if wants is None:
-            return meter.made(function(value, *args, **kwargs))
+            made = meter.made(function(value, *args, **kwargs))
+            return meter.chained(made, given) if is_lazy else made
         first = {"context": context, "eval_context": context.eval_ctx, "environment": context.environment}[
             wants
         ]
-        return meter.made(function(first, value, *args, **kwargs))
+        made = meter.made(function(first, value, *args, **kwargs))
+        return meter.chained(made, given) if is_lazy else made
 
     return paid
 
@@ -52,6 +57,11 @@ def _size(value: Any) -> int:
 
 def _as_text(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     meter.spend(_size(value) >> 1)
+    return value
+
+
+def _formatting(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    meter.spend(400)
     return value
 
 
@@ -98,6 +108,7 @@ def _compared(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[
     """For filters that compare or hash items with one another."""
     value = list(_items(meter, value, args, kwargs)) if hasattr(value, "__next__") else value
     meter.looked_at(value)
+    meter.hashed(value)
     if isinstance(value, (str, list, tuple, dict, range)):
         meter.spend((48 + _path(args, kwargs)) * len(value))
         for item in value if isinstance(value, (list, tuple)) else ():
@@ -228,12 +239,13 @@ def tojson(
 
 # constant work, or work that the loop reading their result pays for
 _UNPRICED = (
-    *("abs", "count", "d", "default", "filesizeformat"),
+    *("abs", "count", "d", "default"),
     *("first", "float", "int", "items", "length", "random"),
 )
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: JINJA_FILTERS[name] for name in _UNPRICED},
+    **_by(_formatting, "filesizeformat"),
     **_by(_as_text, "capitalize", "lower", "string", "truncate", "upper"),
     **_by(_word_by_word, "title", "wordcount"),
     **_by(_escaping, "e", "escape", "forceescape", "safe", "urlencode"),

@@ -203,10 +203,14 @@ class _Search:
                 "its own text leaves no trace, and the chat before it reads differently alone"
             )
         window = self.text[self.floor : first]
+        # what of a beheaded text is shown stands in the window, and may hold what looks like a header
+        shown = _common_end(window, self.traces.beheaded.get(self.number, ""))
         for length in self._cuts(header):
             if window.count(header[:length]) == 1:
-                place = self.floor + window.index(header[:length])
-                return place, place + length
+                place = window.index(header[:length])
+                if place >= len(window) - shown:
+                    break
+                return self.floor + place, self.floor + place + length
         raise self._refusal("its header is not the generation prompt")
 
     def _header(self, prompted: str | None) -> str:
@@ -324,6 +328,10 @@ def _common_length(left: str, right: str) -> int:
         else:
             length = half - 1
     return same
+
+
+def _common_end(left: str, right: str) -> int:
+    return _common_length(left[::-1], right[::-1])
 
 
 def _newline(text: str, place: int) -> int:

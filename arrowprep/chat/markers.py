@@ -7,11 +7,12 @@ leave the unmarked rendering, which proves that they changed nothing, and so sta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from arrowprep.chat.messages import REASONING_FIELDS
+from arrowprep.errors import MaskUnavailable
 
 __all__ = ["Chat", "Markers", "Render", "Traces", "traces_of", "traces_of_marked"]
 
@@ -28,36 +29,52 @@ class Markers(Generic[Owner]):
     """Characters that a text does not hold, put beside the texts that it is made of, and found again.
 
     both: before and after each; else after it alone, which fewer templates mind
+    owners: whose text a marker stands beside
+    ended: the texts that the markers after them stand beside
     """
 
     def __init__(self, text: str, *, both: bool = True) -> None:
         self._free = (char for char in map(chr, range(_FIRST_MARKER, 0x10FFFE)) if char not in text)
         self._both = both
         self.owners: dict[str, Owner] = {}
+        self.ended: dict[str, str] = {}
 
     def beside(self, text: str, owner: Owner) -> str:
         """The text with markers, inside the white space at its edges, which templates trim."""
         core = text.strip()
         lead = text[: len(text) - len(text.lstrip())] if core else ""
         tail = text[len(lead) + len(core) :] if core else text
-        start, stop = next(self._free) if self._both else "", next(self._free)
+        start, stop = self._next() if self._both else "", self._next()
         self.owners.update({marker: owner for marker in (start, stop) if marker})
+        self.ended[stop] = core
         return f"{lead}{start}{core}{stop}{tail}"
 
-    def read(self, marked: str) -> tuple[str, list[tuple[Owner, int]], list[tuple[Owner, int]]]:
-        """The text without markers; (owner, place in it) of each marker where it first occurs, and again."""
+    def _next(self) -> str:
+        for char in self._free:
+            return char
+        raise MaskUnavailable("the chat has too many texts, or private-use characters, to mark its texts")
+
+    def read(self, marked: str) -> tuple[str, dict[str, int], list[tuple[str, int]]]:
+        """The text without markers; the place in it of each marker, where it first occurs, and again."""
         if not self.owners:
-            return marked, [], []
-        parts = re.split(f"([{''.join(self.owners)}])", marked)
-        firsts: dict[str, tuple[Owner, int]] = {}
-        again: list[tuple[Owner, int]] = []
-        place = 0
-        for piece, marker in zip(parts[::2], parts[1::2], strict=False):
-            place += len(piece)
-            found = self.owners[marker], place
-            if firsts.setdefault(marker, found) is not found:
-                again.append(found)
-        return "".join(parts[::2]), list(firsts.values()), again
+            return marked, {}, []
+        firsts: dict[str, int] = {}
+        again: list[tuple[str, int]] = []
+        pieces, end = [], 0
+        # a range, and not each of them: re looks at one after the other
+        for count, marker in enumerate(
+            match
+            for match in re.finditer(f"[{min(self.owners)}-{max(self.owners)}]", marked)
+            if match[0] in self.owners
+        ):
+            pieces.append(marked[end : marker.start()])
+            end = marker.end()
+            place = marker.start() - count
+            if marker[0] in firsts:
+                again.append((marker[0], place))
+            else:
+                firsts[marker[0]] = place
+        return "".join([*pieces, marked[end:]]), firsts, again
 
 
 @dataclass(frozen=True)
@@ -67,12 +84,14 @@ class Traces:
     first[i], last[i]: where those of message i begin and end, or None
     fields: the same of one field of a message, (i, "content") -> (first, last)
     repeated: of those messages whose texts stand again between first and last
+    beheaded: the first text of a message where its beginning is not shown, and so stands before first
     """
 
     first: list[int | None]
     last: list[int | None]
     fields: dict[Field, tuple[int, int]]
     repeated: frozenset[int] = frozenset()
+    beheaded: Mapping[int, str] = field(default_factory=dict)
 
     def before(self, number: int) -> int:
         return max((place for place in self.last[:number] if place is not None), default=0)
@@ -115,14 +134,18 @@ def traces_of_marked(
     first: list[int | None] = [None] * len(chat)
     last: list[int | None] = [None] * len(chat)
     fields: dict[Field, tuple[int, int]] = {}
-    for owner, place in places:
-        number, _ = owner
+    beheaded: dict[int, str] = {}
+    for marker, place in places.items():
+        owner = number, _ = markers.owners[marker]
         if first[number] is None:
             first[number] = place
+            if marker in markers.ended:
+                beheaded[number] = markers.ended[marker]
         last[number] = place
         fields[owner] = fields.get(owner, (place, place))[0], place
-    repeated = frozenset(i for (i, _), place in again if (first[i] or 0) < place < (last[i] or 0))
-    return Traces(first, last, fields, repeated)
+    numbers = ((markers.owners[marker][0], place) for marker, place in again)
+    repeated = frozenset(i for i, place in numbers if (first[i] or 0) < place < (last[i] or 0))
+    return Traces(first, last, fields, repeated, beheaded)
 
 
 def _marked(message: dict[str, Any], number: int, markers: Markers[Field], empty_too: bool) -> dict[str, Any]:

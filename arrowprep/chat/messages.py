@@ -14,7 +14,9 @@ __all__ = ["conversations_of", "is_conversation_batch", "normalized", "plain", "
 # the names under which models return their reasoning; templates read the first, gpt-oss the second
 REASONING_FIELDS = ("reasoning_content", "thinking", "reasoning")
 
-_LEAVES = frozenset({str, int, float, bool, type(None)})
+_LEAVES = frozenset({str, float, bool, type(None)})
+_MOST_PARTS = 1_000_000  # of a chat, where a part counts as often as it occurs
+_LARGEST_INT = 1 << 4096
 
 
 def is_conversation_batch(value: Any) -> bool:
@@ -55,14 +57,15 @@ def normalized(conversation: Any) -> list[dict[str, Any]]:
         messages = conversations_of(messages)[0][0]
     if isinstance(messages, Mapping) or not isinstance(messages, Iterable):
         raise ChatError(f"a conversation is a list of messages, not {type(messages).__name__}")
-    chat = [_message(message, number) for number, message in enumerate(messages)]
+    left = [_MOST_PARTS]
+    chat = [_message(message, number, left) for number, message in enumerate(messages)]
     if not chat:
         raise ChatError("the conversation is empty; a template needs at least one message")
     return chat
 
 
-def _message(message: Any, number: int) -> dict[str, Any]:
-    data = plain(message)
+def _message(message: Any, number: int, left: list[int]) -> dict[str, Any]:
+    data = plain(message, left)
     if type(data) is not dict:
         raise ChatError(
             f"message {number} is a {type(message).__name__}; "
@@ -78,40 +81,64 @@ def _message(message: Any, number: int) -> dict[str, Any]:
     return data
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, left: list[int] | None = None) -> Any:
     """A copy of value in plain JSON types; what has no such form becomes "<its type's name>".
 
     So a template never holds an object with methods of its own, and never the
     caller's data itself.
+
+    left: [how many more parts the copy may have]; lists of shared lists are small, and their copy is not
+
+    Raises ChatError where they are too many, or a number has more than a thousand digits.
     """
     kind = type(value)
     if kind in _LEAVES:
         return value
+    if kind is int:
+        return _small(value)
+    left = [_MOST_PARTS] if left is None else left
     if kind is dict:
+        _take(left, len(value))
         return {
-            (k if type(k) is str else plain(k)): (v if type(v) is str else plain(v)) for k, v in value.items()
+            (k if type(k) is str else plain(k, left)): (v if type(v) is str else plain(v, left))
+            for k, v in value.items()
         }
     if kind is list:
-        return [item if type(item) is str else plain(item) for item in value]
-    return _plain_of_other_types(value)
+        _take(left, len(value))
+        return [item if type(item) is str else plain(item, left) for item in value]
+    return _plain_of_other_types(value, left)
 
 
-def _plain_of_other_types(value: Any) -> Any:
+def _take(left: list[int], parts: int) -> None:
+    left[0] -= parts
+    if left[0] < 0:
+        raise ChatError(f"the conversation, or its tools, have more than {_MOST_PARTS:,} parts")
+
+
+def _small(number: int) -> int:
+    if -_LARGEST_INT < number < _LARGEST_INT:
+        return number
+    raise ChatError("a number in the conversation has more than a thousand digits; write it as text")
+
+
+def _plain_of_other_types(value: Any, left: list[int]) -> Any:
     # a subclass of a JSON type (an Enum, a NumPy float) is brought down to the base, without its methods
     for base in (str, int, float):
         if isinstance(value, base):
-            return getattr(base, f"__{base.__name__}__")(value)
+            return plain(getattr(base, f"__{base.__name__}__")(value))
+    if isinstance(value, (Mapping, list, tuple)):
+        _take(left, len(value))
     if isinstance(value, Mapping):
-        return {plain(key): plain(item) for key, item in value.items()}
+        return {plain(key, left): plain(item, left) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        items = [plain(item) for item in value]
+        items = [plain(item, left) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if type(value).__module__ == "numpy" and not hasattr(value, "__len__") and hasattr(value, "item"):
-        return plain(value.item())
+        return plain(value.item(), left)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: plain(getattr(value, field.name), left) for field in dataclasses.fields(value)}
     if callable(getattr(value, "model_dump", None)):
-        return plain(value.model_dump())
+        return plain(value.model_dump(), left)
     return f"<{type(value).__name__}>"
 
 

@@ -11,8 +11,10 @@ One unit is about 50 ns of work, or 4 bytes of text or list made.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from jinja2.utils import Namespace
 
@@ -26,6 +28,7 @@ BASE_WORK = 7_000_000
 WORK_PER_CHARACTER = 12
 MAX_DEPTH = 60  # calls of macros and loops inside one another; each takes about seven Python frames
 MAX_INT_BITS = 4096
+_HASH_MODULUS = sys.hash_info.modulus  # a number below it is its own hash
 
 _SMALL = frozenset({int, float, bool, type(None)})
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
@@ -46,12 +49,18 @@ class Meter:
     data: what the template is given; where the base is used up, its size is found and adds to the budget
     """
 
-    __slots__ = ("_data", "depth", "left")
+    __slots__ = ("_chains", "_data", "_granted", "depth", "left")
 
     def __init__(self, data: Any) -> None:
-        self.left = BASE_WORK
+        self.left = self._granted = BASE_WORK
         self.depth = 0
         self._data = data
+        self._chains: WeakKeyDictionary[Any, int] | None = None
+
+    @property
+    def spent(self) -> int:
+        """Units so far."""
+        return self._granted - self.left
 
     def spend(self, units: int) -> None:
         """Raises TemplateForbidden (kind "limit") when the budget does not last."""
@@ -61,7 +70,8 @@ class Meter:
 
     def _overdrawn(self) -> None:
         if self._data is not None:
-            self.left += WORK_PER_CHARACTER * measure(self._data)
+            more = WORK_PER_CHARACTER * measure(self._data)
+            self.left, self._granted = self.left + more, self._granted + more
             self._data = None
             if self.left >= 0:
                 return
@@ -109,6 +119,24 @@ class Meter:
         for item in items:
             self.spend(units)
             yield item
+
+    def chained(self, made: Any, given: Any) -> Any:
+        """made, which reads the iterator given while it is read; long chains would break Python's stack."""
+        if not hasattr(given, "__next__"):
+            return made
+        self._chains = WeakKeyDictionary() if self._chains is None else self._chains
+        self._chains[made] = length = self._chains.get(given, 0) + 1
+        if length > MAX_DEPTH:
+            raise TemplateForbidden(
+                f"the template chains more than {MAX_DEPTH} filters that read one another", kind="limit"
+            )
+        return made
+
+    def hashed(self, items: Any) -> None:
+        """Pays for items that become keys: of large numbers many may have one hash, which is squared work."""
+        if isinstance(items, (list, tuple, range)):
+            large = sum(type(item) in (int, float) and abs(item) >= _HASH_MODULUS for item in items)
+            self.spend(large * large >> 3)
 
     def enter(self) -> None:
         """One call deeper; the caller takes it back from `depth`."""

@@ -28,6 +28,7 @@ def call_method(meter: Operators, method: Any, args: tuple[Any, ...], kwargs: di
     if isinstance(owner, type):
         for arg in args:
             meter.looked_at(arg)
+            meter.hashed(arg)
     elif price is not None:
         price(meter, owner, args, kwargs)
     elif hasattr(owner, "__len__"):
@@ -37,6 +38,8 @@ def call_method(meter: Operators, method: Any, args: tuple[Any, ...], kwargs: di
             meter.looked_at(arg)
             if method.__name__ in ("index", "count"):
                 meter.spend(measure(owner) + measure(arg) * (1 + len(owner)))
+        elif isinstance(arg, str) and isinstance(owner, (list, tuple)):
+            meter.spend(len(arg) * len(owner) >> 5)
     result = method(*args, **kwargs)
     return result if result is owner else meter.made(result)
 

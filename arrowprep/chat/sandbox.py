@@ -185,6 +185,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 return __obj(__context.eval_ctx, *args, **kwargs)  # its text was paid for when it was joined
             for arg in args:
                 meter.looked_at(arg)
+                meter.hashed(arg)
             return meter.made(super().call(__context, __obj, *args, **kwargs))
         finally:
             meter.depth -= 1
@@ -197,6 +198,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 SANDBOX = Sandbox()
+
+
+class Purse:
+    """What several renderings of one chat may use up together, in units of the meter."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
 
 
 class Compiled:
@@ -212,9 +220,14 @@ class Compiled:
             self.reads_clock = any(name.name == "strftime_now" for name in tree.find_all(nodes.Name))
             self._held_back = generation.held_back(tree) if self.has_generation else None
 
-    def render(self, variables: Mapping[str, Any], clock: Callable[[], datetime]) -> tuple[str, Any]:
-        """The text, and its spans or a function that finds them. Raises TemplateError."""
-        text, pieces = self._run(variables, clock, None)
+    def render(
+        self, variables: Mapping[str, Any], clock: Callable[[], datetime], purse: Purse | None = None
+    ) -> tuple[str, Any]:
+        """The text, and its spans or a function that finds them. Raises TemplateError.
+
+        purse: what several renderings may use up together
+        """
+        text, pieces = self._run(variables, clock, None, purse)
         if not self.has_generation:
             return text, ()
         if self._held_back is None:
@@ -234,7 +247,11 @@ class Compiled:
         return generation.spans_of_marked(marked, edges, text, line)
 
     def _run(
-        self, variables: Mapping[str, Any], clock: Callable[[], datetime], edges: tuple[str, str] | None
+        self,
+        variables: Mapping[str, Any],
+        clock: Callable[[], datetime],
+        edges: tuple[str, str] | None,
+        purse: Purse | None = None,
     ) -> tuple[str, list[str]]:
         meter = Operators(variables)
 
@@ -248,8 +265,12 @@ class Compiled:
         if edges:
             context.generation_start, context.generation_stop = edges
         with failures.told(self._template):
-            pieces = list(self._template.root_render_func(context))
-            return meter.joined(pieces), pieces
+            try:
+                pieces = list(self._template.root_render_func(context))
+                return meter.joined(pieces), pieces
+            finally:
+                if purse is not None:
+                    purse.left -= meter.spent
 
 
 @lru_cache(maxsize=256)
@@ -261,8 +282,11 @@ def compiled(source: str) -> Compiled:
 def _check_size(source: str) -> None:
     """Before parsing: what is too long or nests too deeply would take the parser's time or stack."""
     if len(source) > MAX_SOURCE:
+        line = source.count("\n", 0, MAX_SOURCE) + 1
         raise TemplateForbidden(
-            f"the template has {len(source)} characters; at most {MAX_SOURCE} are read", kind="limit"
+            f"line {line} of the template: it has {len(source)} characters; at most {MAX_SOURCE} are read",
+            kind="limit",
+            line=line,
         )
     depth = count = 0
     for line, kind, value in SANDBOX.lex(source):

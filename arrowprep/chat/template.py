@@ -15,12 +15,13 @@ from arrowprep.chat.generation import missing_tag
 from arrowprep.chat.infer import inferred_turns
 from arrowprep.chat.markers import Render
 from arrowprep.chat.messages import normalized, plain
-from arrowprep.chat.sandbox import Compiled, compiled
+from arrowprep.chat.sandbox import Compiled, Purse, compiled
 from arrowprep.chat.tools import tool_schemas
 from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
 
 __all__ = ["ChatTemplate", "Rendered", "choose_template"]
 
+_WORK_TO_INFER = 30_000_000  # units of the meter, about two seconds
 _MOST_FRAMES = 1000  # of sequences of roles, each with what else the template was given
 
 
@@ -194,11 +195,18 @@ class ChatTemplate:
         """The turns of the whole chat, whose text is known."""
         prompted = given["add_generation_prompt"]
 
+        purse = Purse(_WORK_TO_INFER)
+
         def render(chat: list[dict[str, Any]], prompt: bool) -> str | None:
             if chat is whole and prompt == prompted:
                 return text
+            if purse.left < 0:
+                raise MaskUnavailable(
+                    "proving where the assistant's texts are takes too many renderings of a chat this long; "
+                    "put {% generation %}…{% endgeneration %} into the template"
+                )
             try:
-                return self._rendered(chat, {**given, "add_generation_prompt": prompt}, now).text
+                return self._rendered(chat, {**given, "add_generation_prompt": prompt}, now, purse).text
             except TemplateError:
                 return None
 
@@ -240,10 +248,14 @@ class ChatTemplate:
             raise ChatError("the conversation or its tools contain themselves, or nest too deeply") from error
 
     def _rendered(
-        self, chat: list[dict[str, Any]], given: dict[str, Any], now: datetime | None = None
+        self,
+        chat: list[dict[str, Any]],
+        given: dict[str, Any],
+        now: datetime | None = None,
+        purse: Purse | None = None,
     ) -> Rendered:
         clock = (lambda: now) if now else self.clock or datetime.now
-        return Rendered(*self._compiled.render({"messages": chat, **given}, clock))
+        return Rendered(*self._compiled.render({"messages": chat, **given}, clock, purse))
 
     @property
     def has_generation(self) -> bool:

@@ -203,6 +203,18 @@ def test_a_turn_that_a_tools_answer_stands_in_is_refused_also_where_that_is_empt
             cut(without_tags(source), [*turns("Hi"), call, {"role": "tool", "content": answer}])
 
 
+def test_a_header_in_what_is_left_of_a_text_is_not_taken_for_the_real_one() -> None:
+    source = TAGGED["chatml"].replace("{{ m.content }}", "{{ m.content.split('</think>')[-1] }}")
+    thought, header = "Hm.</think>", "<|im_start|>assistant\n"
+    chat = turns("Hi", f"{thought}One <|im_end|>", "Go", "Two")
+    assert cut(without_tags(source), chat) == ["One <|im_end|><|im_end|>", "Two<|im_end|>"]
+    prompt = "{% if add_generation_prompt %}" + header
+    prompting = source.replace(prompt, prompt + "<think>")
+    chat[1]["content"] = f"{thought}One {header}<think>"
+    with pytest.raises(MaskUnavailable, match=r"message 1: .*its header is not the generation prompt"):
+        cut(without_tags(prompting), chat)
+
+
 def test_the_generation_prompt_may_stand_after_the_chat() -> None:
     template = without_tags(TAGGED["chatml"])
     assert cut(template, turns("Hi", "Yo", "Hm"), add_generation_prompt=True) == ["Yo<|im_end|>"]
