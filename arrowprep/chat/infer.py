@@ -31,6 +31,7 @@ __all__ = ["inferred_turns"]
 
 # control tokens by their look: <|im_end|>, <eos>, [/INST]; a closing tag such as </tool_call> ends no turn
 _TOKEN = re.compile(r"<[^<>\s/][^<>\s]{0,60}>|\[/?[A-Z_]{2,20}\]")
+_LONGEST = 64  # characters of these
 # <think></think>, or its closing tag alone, with the white space around it
 _EMPTY_REASONING = re.compile(r"(\s*)((?:<(\w+)>\s*</\3>|</think>)\s*)")
 # what closes a reasoning: </think>, <|end|>
@@ -99,6 +100,7 @@ class _Stops:
     def __init__(self, tokens: Iterable[str], stops: Iterable[str]) -> None:
         self.named = tuple(token for token in (*tokens, *stops) if token)
         named = "|".join(map(re.escape, sorted(self.named, key=len, reverse=True)))
+        self.longest = max(_LONGEST, *map(len, self.named)) if self.named else _LONGEST
         self.pattern = re.compile(f"{named}|{_TOKEN.pattern}" if named else _TOKEN.pattern)
 
     def directly(self, text: str) -> int | None:
@@ -122,8 +124,10 @@ class _Stops:
 
     def whole(self, text: str, length: int) -> int:
         """The largest length up to this one that does not cut a token of text."""
-        for token in self.pattern.finditer(text):
-            if token.start() < length < token.end():
+        for token in self.pattern.finditer(text, max(0, length - 4 * self.longest)):
+            if token.start() >= length:
+                break
+            if length < token.end():
                 return token.start()
         return length
 

@@ -7,8 +7,11 @@ leave the unmarked rendering, which proves that they changed nothing, and so sta
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from arrowprep.chat.messages import REASONING_FIELDS
@@ -94,10 +97,21 @@ class Traces:
     beheaded: Mapping[int, str] = field(default_factory=dict)
 
     def before(self, number: int) -> int:
-        return max((place for place in self.last[:number] if place is not None), default=0)
+        """Where the last text of the messages before this one ends."""
+        return self._ends[number]
 
     def after(self, number: int, otherwise: int) -> int:
-        return min((place for place in self.first[number + 1 :] if place is not None), default=otherwise)
+        """Where the first text of the messages after this one begins."""
+        return min(self._begins[number + 1], otherwise)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate((place or 0 for place in self.last), max, initial=0))
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        places = (sys.maxsize if place is None else place for place in reversed(self.first))
+        return list(accumulate(places, min, initial=sys.maxsize))[::-1]
 
 
 def traces_of(chat: Chat, render: Render, text: str, turns: Sequence[int]) -> Traces:

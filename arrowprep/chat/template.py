@@ -21,7 +21,7 @@ from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
 
 __all__ = ["ChatTemplate", "Rendered", "choose_template"]
 
-_WORK_TO_INFER = 30_000_000  # units of the meter, about two seconds
+_WORK_TO_INFER = 40_000_000  # units of the meter, less than two seconds
 _MOST_FRAMES = 1000  # of sequences of roles, each with what else the template was given
 
 
