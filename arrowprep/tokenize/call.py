@@ -88,7 +88,7 @@ def _columns_of_marked(
 
     engine: Any = MarkedEngine(backend.engine.engine, *marks)
     framing = Framing(request.add_special_tokens, request.truncation, request.padding)
-    wanted = Wanted(request.offsets, False, request.special_tokens_mask, request.overflowing)
+    wanted = Wanted(bool(request.offsets), False, request.special_tokens_mask, request.overflowing)
     return encode_columns(engine, inputs.texts, None, framing, wanted)
 
 

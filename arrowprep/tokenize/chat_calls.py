@@ -123,7 +123,7 @@ def encode(
     marks = (OPEN, CLOSE) if chats.is_marked else None
     request = read_request(tokenizer, **options, plain_between=marks)
     inputs = read_inputs(chats.as_given)
-    wanted = replace(request, offsets=True) if mask else request
+    wanted = replace(request, offsets=request.offsets or True) if mask else request
     columns = columns_of(tokenizer.backend_tokenizer, inputs, wanted)
     batch = to_batch(inputs, request, columns)
     if mask:

@@ -37,7 +37,7 @@ class PythonPipeline(Tokenizer):
         for id, token in sorted(tokens.items()):
             self._added.put(token, id)
 
-    def encode_columns(self, *texts: Any, offsets: bool = False, **options: Any) -> Columns:
+    def encode_columns(self, *texts: Any, offsets: bool | str = False, **options: Any) -> Columns:
         """As of any tokenizer, but for offsets: NotImplementedError."""
         if offsets:
             raise NotImplementedError(

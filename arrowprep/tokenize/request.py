@@ -141,6 +141,7 @@ class Request:
     """Everything that decides what a call gives, but for the texts.
 
     words: the texts are lists of words
+    offsets: whether they are made; "full" makes them of whole spans
     tensors: the kind of tensors to make; None leaves Arrow columns
     warn_beyond: a row of more tokens is worth a warning; None where the caller gave a length
     bos: a row that has this id twice at its start is worth one too; None where no special tokens are added
@@ -156,7 +157,7 @@ class Request:
     attention_mask: bool
     overflowing: bool
     special_tokens_mask: bool
-    offsets: bool
+    offsets: bool | str
     length: bool
     tensors: str | None
     warn_beyond: int | None
@@ -175,7 +176,7 @@ def read_request(
     return_attention_mask: bool | None = None,
     return_overflowing_tokens: bool = False,
     return_special_tokens_mask: bool = False,
-    return_offsets_mapping: bool = False,
+    return_offsets_mapping: bool | str = False,
     return_length: bool = False,
     plain_between: tuple[str, str] | None = None,
     **lengths: Any,

@@ -253,7 +253,7 @@ class Tokenizer(Assembly):
         add_special_tokens: bool = True,
         truncation: Truncation | None = None,
         padding: Padding | None = None,
-        offsets: bool = False,
+        offsets: bool | str = False,
         words: bool = False,
         special_tokens_mask: bool = False,
         is_pretokenized: bool = False,
@@ -263,12 +263,16 @@ class Tokenizer(Assembly):
         """Many texts, or pairs, as Arrow columns, with this call's own settings.
 
         The tokenizer's truncation and padding play no part. A text that is None is a
-        null row. overflow: what truncation cuts off becomes further rows, and `sample`
-        says which text each is of; else it is dropped.
+        null row.
+
+        offsets: True, or "first" or "full", as for `encode`
+        overflow: what truncation cuts off becomes further rows, and `sample` says which
+            text each is of; else it is dropped
         """
-        engine = self._engine_for(encode_special_tokens=encode_special_tokens)
+        full = _is_full(offsets) if isinstance(offsets, str) else False
+        engine = self._engine_for(encode_special_tokens=encode_special_tokens, full_offsets=full)
         framing = Framing(add_special_tokens, truncation, padding, is_pretokenized)
-        wanted = Wanted(offsets, words, special_tokens_mask, overflow)
+        wanted = Wanted(bool(offsets), words, special_tokens_mask, overflow)
         return encode_columns(engine, texts, pairs, framing, wanted)
 
     def _engine_for(self, *, encode_special_tokens: bool | None = None, full_offsets: bool = False) -> Any:

@@ -13,6 +13,7 @@ from arrowprep.errors import BadArgument
 from arrowprep.tokenize import (
     NormalizedString,
     PreTokenizedString,
+    PreTrainedTokenizer,
     Regex,
     Tokenizer,
     normalizers,
@@ -87,3 +88,19 @@ def test_a_batch_and_words_have_them_too() -> None:
 def test_other_offsets_are_refused() -> None:
     with pytest.raises(BadArgument, match="offsets='bytes' is none of first, full"):
         byte_tokenizer().encode("a", offsets="bytes")
+
+
+def test_columns_and_calls_give_whole_spans_where_asked() -> None:
+    tok = byte_tokenizer(normalizer=normalizers.NFC())
+    texts = ["e\u0301a", "a"]
+    for wanted, ends in (("full", [[2, 3], [1]]), ("first", [[1, 3], [1]]), (True, [[1, 3], [1]])):
+        columns = tok.encode_columns(texts, offsets=wanted)
+        assert columns.ends is not None
+        assert columns.ends.to_pylist() == ends
+    shell = PreTrainedTokenizer(tokenizer_object=tok)
+    called = shell(texts, return_offsets_mapping="full")
+    assert called["offset_mapping"] == [[(0, 2), (2, 3)], [(0, 1)]]
+    assert called[0].offsets == called["offset_mapping"][0]
+    assert shell(texts, return_offsets_mapping=True)["offset_mapping"][0] == [(0, 1), (2, 3)]
+    with pytest.raises(BadArgument, match="offsets='bytes'"):
+        tok.encode_columns(texts, offsets="bytes")

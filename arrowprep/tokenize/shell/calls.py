@@ -36,7 +36,7 @@ class Calls(Vocabulary):
         return_attention_mask: bool | None = None,
         return_overflowing_tokens: bool = False,
         return_special_tokens_mask: bool = False,
-        return_offsets_mapping: bool = False,
+        return_offsets_mapping: bool | str = False,
         return_length: bool = False,
         verbose: bool = True,
         split_special_tokens: bool | None = None,
@@ -50,6 +50,7 @@ class Calls(Vocabulary):
         truncation: True or "longest_first", "only_first", "only_second", False; `max_length` alone means True
         stride, return_overflowing_tokens: what is cut off becomes further rows, which share `stride` tokens
         is_split_into_words: a text is a list of words; offsets and word ids are those of the words
+        return_offsets_mapping: True, or "full" for the whole span of a character that was composed of several
         return_tensors: "np", "pt", "tf" or "jax"
         tokenizer_kwargs: more of these arguments, as a dict; they win
 
