@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from arrowprep.dataset.feature_kinds import (
     ClassLabel,
-    Image,
     Json,
     LargeList,
     List,
@@ -31,6 +30,7 @@ from arrowprep.dataset.feature_kinds import (
     feature_type,
     needs_decoding,
 )
+from arrowprep.dataset.image import Image
 from arrowprep.errors import BadArgument, ColumnNotFound
 
 __all__ = [

@@ -98,7 +98,7 @@ class TestRows:
         assert partly["odd"][:3] == [None, True, None]
 
     def test_a_change_in_a_late_batch_keeps_the_early_rows(self, ds, monkeypatch):
-        monkeypatch.setattr("arrowprep.dataset.verbs.batches.ROWS_AT_ONCE", 2)
+        monkeypatch.setattr("arrowprep.dataset.verbs.spec.ROWS_AT_ONCE", 2)
         monkeypatch.setattr("arrowprep.dataset.storage.ipc.BATCH_BYTES", 1)
         out = ds.map(lambda row: {"text": "late", "n": row["n"]} if row["n"] > 4 else {"m": row["n"]})
         assert out[:] == {

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.types as pat
 from pyarrow import lib
 
-from arrowprep.dataset.feature_kinds import Image, Json, LargeList, List
+from arrowprep.dataset.feature_kinds import Json, LargeList, List
 from arrowprep.dataset.formats.python import to_list
+from arrowprep.dataset.image import Image
 
 Array = np.ndarray[Any, Any]
 

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pat
 
-from arrowprep.dataset.feature_kinds import Image, Json, needs_decoding
+from arrowprep.dataset.feature_kinds import Json, needs_decoding
 from arrowprep.dataset.formats.numpy import Array, NumpyFormat, inner_feature, plain_layout
 from arrowprep.dataset.formats.python import to_list
+from arrowprep.dataset.image import Image
 from arrowprep.dataset.widen import is_list
 from arrowprep.errors import TypeConflict
 

@@ -13,10 +13,10 @@ from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
-from arrowprep.dataset.verbs.batches import names_of
 from arrowprep.dataset.verbs.expressions import Evaluated, is_expression
 from arrowprep.dataset.verbs.retype import Cast, Labels, Renumbered, label_feature, only_known, renumbering
 from arrowprep.dataset.verbs.rows import unique
+from arrowprep.dataset.verbs.spec import names_of
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, LengthMismatch
 

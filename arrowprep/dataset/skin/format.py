@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from arrowprep.dataset.formats import canonical_name
 from arrowprep.dataset.formatted import TRANSFORM, FormatSpec
 from arrowprep.dataset.skin.held import Held
-from arrowprep.dataset.verbs.batches import names_of
+from arrowprep.dataset.verbs.spec import names_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -22,13 +22,13 @@ from arrowprep.dataset.storage import shelf
 from arrowprep.dataset.storage.backing import own_copy
 from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.scratch import scratch_folder
-from arrowprep.dataset.verbs.batches import MapSpec, names_of
 from arrowprep.dataset.verbs.explain import Explanation, explain
 from arrowprep.dataset.verbs.expressions import Mask, is_expression
 from arrowprep.dataset.verbs.filter import filter_view
 from arrowprep.dataset.verbs.group import grouped
 from arrowprep.dataset.verbs.map import RunOptions, map_to_file, map_view
 from arrowprep.dataset.verbs.naming import result_name
+from arrowprep.dataset.verbs.spec import MapSpec, names_of
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, WrongType, warn
 

@@ -11,8 +11,8 @@ from arrowprep.dataset.construct import row_like
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.skin.held import Held, only_how
 from arrowprep.dataset.verbs import rows as verbs
-from arrowprep.dataset.verbs.batches import names_of
 from arrowprep.dataset.verbs.combine import appended, stack
+from arrowprep.dataset.verbs.spec import names_of
 from arrowprep.dataset.verbs.stratify import stratified_rows
 from arrowprep.errors import BadArgument
 

@@ -12,8 +12,10 @@ import pyarrow as pa
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.stream.base import OneInput, Reader, Run, State, read_whole
-from arrowprep.dataset.verbs.batches import BatchFunction, MapSpec, Returned, random_state_kept
+from arrowprep.dataset.verbs.batches import BatchFunction, random_state_kept
 from arrowprep.dataset.verbs.filter import KEEP, Keep
+from arrowprep.dataset.verbs.returned import Returned
+from arrowprep.dataset.verbs.spec import MapSpec
 from arrowprep.dataset.widen import cast_table
 
 

@@ -31,9 +31,9 @@ from arrowprep.dataset.stream.sources import (
     generator_shards,
     typed,
 )
-from arrowprep.dataset.verbs.batches import MapSpec, names_of
 from arrowprep.dataset.verbs.interleave import check_turns
 from arrowprep.dataset.verbs.rows import generator_of
+from arrowprep.dataset.verbs.spec import MapSpec, names_of
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,62 +17,13 @@ from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.verbs.coroutines import Loop, is_async
 from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyRow, Shown
-from arrowprep.dataset.verbs.stateful import class_of, ready
+from arrowprep.dataset.verbs.returned import HIDDEN, Returned, as_table, is_table, kind_of, with_errors
+from arrowprep.dataset.verbs.spec import MapSpec, label_of
+from arrowprep.dataset.verbs.stateful import ready
 from arrowprep.dataset.verbs.untouched import untouched
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
-ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
 BATCHES_AT_ONCE = 64  # at most so many batches of a coroutine function wait together
-HIDDEN = "\0"  # columns of our own begin so; no user's does
-ERRORS = HIDDEN + "error"  # the column for what a function raised
-BARE = HIDDEN + "bare"  # a column of nulls, where rows have no other
-PIECES = 64  # so many at least, where there are the rows: slow row functions are shared out too
-
-
-@dataclass(frozen=True)
-class MapSpec:
-    """What a map computes; every field may change a row, and is part of its name.
-
-    batch_size: rows a call, None for all at once; only where batched
-    on_error: "raise", or go on: "null" leaves new columns null where the function failed, "skip"
-        leaves those rows out
-    format: how the function sees its rows
-    """
-
-    function: Callable[..., Any]
-    batched: bool = False
-    batch_size: int | None = ROWS_AT_ONCE
-    drop_last_batch: bool = False
-    with_indices: bool = False
-    with_rank: bool = False
-    input_columns: tuple[str, ...] | None = None
-    remove_columns: tuple[str, ...] = ()
-    features: Features | None = None
-    fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    on_error: str = "raise"
-    try_original_type: bool = True
-    format: FormatSpec = field(default_factory=FormatSpec)
-
-    def rows_a_call(self, num_rows: int) -> int:
-        """How many rows are read and shown together."""
-        if not self.batched:
-            pieces = 1 if is_async(self.function) else PIECES  # rows that wait together cost one wait
-            return max(1, min(ROWS_AT_ONCE, num_rows // pieces))
-        return self.batch_size if self.batch_size and self.batch_size > 0 else max(num_rows, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """What the function made of one batch.
-
-    table: new and changed columns; None when it returned None for every row
-    gone: columns of the input that it took away
-    whole: the table stands for all columns, in its own order; those that are not `gone` were passed through
-    """
-
-    table: pa.Table | None
-    gone: frozenset[str] = frozenset()
-    whole: bool = False
 
 
 class BatchFunction:
@@ -114,7 +64,7 @@ class BatchFunction:
         errors: dict[int, str] = {}  # by row, where the function failed and is to go on
         for table, first, returned in zip(tables, firsts, apply(tables, firsts, rank, errors), strict=True):
             if self.spec.on_error != "raise":
-                returned = _with_errors(returned, errors, first, table.num_rows)
+                returned = with_errors(returned, errors, first, table.num_rows)
             self._check_lengths(returned, table.num_rows, first)
             yield returned
 
@@ -196,9 +146,9 @@ class BatchFunction:
             return  # an abstract class takes a microsecond to ask
         kind = Mapping if isinstance(results[0], Mapping) else type(results[0])
         for row, result in enumerate(results, first):
-            if not isinstance(result, kind) or not (kind is Mapping or _is_table(result)):
+            if not isinstance(result, kind) or not (kind is Mapping or is_table(result)):
                 raise self.bad(
-                    f"returned {_kind_of(result)}; return a dict for every row ({{}} leaves a row as it is; "
+                    f"returned {kind_of(result)}; return a dict for every row ({{}} leaves a row as it is; "
                     "`filter` drops rows), or None for all of them",
                     Span(row, row + 1),
                 )
@@ -307,7 +257,7 @@ class BatchFunction:
                 continue
             if not is_column(column):
                 raise self.bad(
-                    f"returned {_kind_of(column)} for column {name!r} of a batch; "
+                    f"returned {kind_of(column)} for column {name!r} of a batch; "
                     "a batch needs a list or an array with one value a row",
                     Span(first, stop),
                     column=name,
@@ -358,19 +308,19 @@ class BatchFunction:
     ) -> Returned:
         """Tables and data frames: they stand for all columns."""
         for result in results:
-            if not _is_table(result):
+            if not is_table(result):
                 raise self.bad(
-                    f"returned {_kind_of(result)}; return a dict of columns, a pyarrow Table, "
+                    f"returned {kind_of(result)}; return a dict of columns, a pyarrow Table, "
                     "a data frame, or None",
                     Span(first, stop or first + len(results)),
                 )
         if len(results) == 1:
-            table = _as_table(results[0])
+            table = as_table(results[0])
             same = untouched(table, shown.whole(), self._features) if shown.is_whole else frozenset()
             changed = [name for name in table.column_names if name not in same] if same else None
             new = table if changed is None else table.select(changed)
             return Returned(new, frozenset(self._features) - same, whole=True)
-        tables = [_as_table(r) for r in results]
+        tables = [as_table(r) for r in results]
         return Returned(pa.concat_tables(tables), frozenset(self._features), whole=True)
 
     def _check_lengths(self, returned: Returned, rows: int, first: int) -> None:
@@ -425,18 +375,6 @@ class BatchFunction:
         )
 
 
-def _with_errors(returned: Returned, errors: Mapping[int, str], first: int, rows: int) -> Returned:
-    """The same with one more column: the error of each row, null where there was none."""
-    table = returned.table if returned.table is not None else pa.table({})
-    count = table.num_rows if table.column_names else rows
-    texts = pa.array([errors.get(first + i) for i in range(count)], pa.string())
-    return Returned(
-        table.append_column(ERRORS, texts) if table.column_names else pa.table({ERRORS: texts}),
-        returned.gone,
-        returned.whole,
-    )
-
-
 @contextmanager
 def random_state_kept() -> Iterator[None]:
     """The caller's random state is as it was, whatever was drawn inside."""
@@ -446,40 +384,3 @@ def random_state_kept() -> Iterator[None]:
     finally:
         random.setstate(python)
         np.random.set_state(numpy)
-
-
-def label_of(function: Callable[..., Any]) -> str:
-    """What to call a function in messages."""
-    inner = getattr(function, "function", function)  # a wrapper of ours names what it wraps
-    inner = class_of(inner) or inner
-    name = getattr(inner, "label", None) or getattr(inner, "__qualname__", None) or type(inner).__qualname__
-    return str(name).removeprefix("<locals>.").split("<locals>.")[-1]
-
-
-def _kind_of(value: Any) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
-
-
-def _is_table(result: Any) -> bool:
-    return not isinstance(result, Mapping) and (
-        isinstance(result, pa.Table | pa.RecordBatch)
-        or hasattr(result, "__arrow_c_stream__")
-        or type(result).__name__ == "DataFrame"
-    )
-
-
-def _as_table(result: Any) -> pa.Table:
-    if isinstance(result, pa.RecordBatch):
-        return pa.Table.from_batches([result])
-    if isinstance(result, pa.Table):
-        return result
-    if type(result).__module__.startswith("pandas"):
-        return pa.Table.from_pandas(result, preserve_index=False)
-    return result.to_arrow() if hasattr(result, "to_arrow") else pa.table(result)
-
-
-def names_of(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """One name or several, as a tuple."""
-    if columns is None:
-        return None
-    return (columns,) if isinstance(columns, str) else tuple(columns)

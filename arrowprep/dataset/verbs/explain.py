@@ -10,8 +10,8 @@ from typing import Any
 from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.shelf import results
 from arrowprep.dataset.storage.shelved import Shelved
-from arrowprep.dataset.verbs.batches import MapSpec, label_of
 from arrowprep.dataset.verbs.naming import name_parts, result_name
+from arrowprep.dataset.verbs.spec import MapSpec, label_of
 from arrowprep.dataset.view import View
 from arrowprep.errors import Unnameable
 

@@ -14,8 +14,9 @@ import pyarrow as pa
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import RowArray, Span, simplest
 from arrowprep.dataset.plain import bool_flags, valid_flags
-from arrowprep.dataset.verbs.batches import HIDDEN, MapSpec
 from arrowprep.dataset.verbs.map import RunOptions, about, map_view
+from arrowprep.dataset.verbs.returned import HIDDEN
+from arrowprep.dataset.verbs.spec import MapSpec
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadResult
 

@@ -23,16 +23,10 @@ from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.storage.shelf import keep_budget
-from arrowprep.dataset.verbs.batches import (
-    BARE,
-    ERRORS,
-    BatchFunction,
-    MapSpec,
-    Returned,
-    label_of,
-    random_state_kept,
-)
+from arrowprep.dataset.verbs.batches import BatchFunction, random_state_kept
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
+from arrowprep.dataset.verbs.returned import BARE, ERRORS, Returned
+from arrowprep.dataset.verbs.spec import MapSpec, label_of
 from arrowprep.dataset.view import LazyTable, View
 from arrowprep.dataset.widen import cast_table, empty_table
 from arrowprep.errors import BadResult, CannotTravel, DiskFull, TypeConflict, Unnameable, WorkerDied, warn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arrowprep.dataset.fingerprint import combine, describe, fingerprint_of
-from arrowprep.dataset.verbs.batches import MapSpec
+from arrowprep.dataset.verbs.spec import MapSpec
 from arrowprep.dataset.view import View
 
 VERSION = 1  # of the meaning of map and filter: another number is another name for every result

@@ -1,0 +1,62 @@
+"""What a map computes: the function, what it is shown, and the rules for what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from arrowprep.dataset.features import Features
+from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.verbs.coroutines import is_async
+from arrowprep.dataset.verbs.stateful import class_of
+
+ROWS_AT_ONCE = 1000  # at most so many rows are decoded together for a function that takes one
+PIECES = 64  # so many at least, where there are the rows: slow row functions are shared out too
+
+
+@dataclass(frozen=True)
+class MapSpec:
+    """What a map computes; every field may change a row, and is part of its name.
+
+    batch_size: rows a call, None for all at once; only where batched
+    on_error: "raise", or go on: "null" leaves new columns null where the function failed, "skip"
+        leaves those rows out
+    format: how the function sees its rows
+    """
+
+    function: Callable[..., Any]
+    batched: bool = False
+    batch_size: int | None = ROWS_AT_ONCE
+    drop_last_batch: bool = False
+    with_indices: bool = False
+    with_rank: bool = False
+    input_columns: tuple[str, ...] | None = None
+    remove_columns: tuple[str, ...] = ()
+    features: Features | None = None
+    fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    on_error: str = "raise"
+    try_original_type: bool = True
+    format: FormatSpec = field(default_factory=FormatSpec)
+
+    def rows_a_call(self, num_rows: int) -> int:
+        """How many rows are read and shown together."""
+        if not self.batched:
+            pieces = 1 if is_async(self.function) else PIECES  # rows that wait together cost one wait
+            return max(1, min(ROWS_AT_ONCE, num_rows // pieces))
+        return self.batch_size if self.batch_size and self.batch_size > 0 else max(num_rows, 1)
+
+
+def label_of(function: Callable[..., Any]) -> str:
+    """What to call a function in messages."""
+    inner = getattr(function, "function", function)  # a wrapper of ours names what it wraps
+    inner = class_of(inner) or inner
+    name = getattr(inner, "label", None) or getattr(inner, "__qualname__", None) or type(inner).__qualname__
+    return str(name).removeprefix("<locals>.").split("<locals>.")[-1]
+
+
+def names_of(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """One name or several, as a tuple."""
+    if columns is None:
+        return None
+    return (columns,) if isinstance(columns, str) else tuple(columns)
