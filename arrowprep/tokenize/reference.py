@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import accumulate, chain, takewhile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import accumulate, chain, islice, takewhile
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -22,6 +23,8 @@ V = TypeVar("V")
 
 CACHE_BYTES = 32 << 20
 LONGEST_CACHED = 256  # characters: longer pieces do not come again
+BYTES_AT_ONCE = 2 << 20  # of text, whose pieces are held until all are known
+MANY = 64  # pieces that are worked out together sooner than one by one
 TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
@@ -38,8 +41,17 @@ class WordCache(dict[str, V], Generic[V]):
         self._limit = limit_bytes
         self._size = 0
 
+    def learn(self, pieces: Iterable[str], compute_all: Callable[[list[str]], Iterable[V]]) -> None:
+        """Work out together those of many pieces that are not there."""
+        missing = [piece for piece in pieces if piece not in self and len(piece) <= LONGEST_CACHED]
+        if self._limit and len(missing) >= MANY:
+            for piece, value in zip(missing, compute_all(missing), strict=True):
+                self._keep(piece, value)
+
     def __missing__(self, piece: str) -> V:
-        value = self._compute(piece)
+        return self._keep(piece, self._compute(piece))
+
+    def _keep(self, piece: str, value: V) -> V:
         if self._limit and len(piece) <= LONGEST_CACHED:
             # the str, a tuple or six of them, and their share of the table: measured, rounded up
             self._size += 400 + 40 * len(piece)
@@ -99,15 +111,21 @@ class ReferenceEngine:
 
     def ids(self, text: str) -> list[int]:
         """The ids alone."""
-        if self._knows_start:
-            return self.trace(text).ids
+        return self.trace(text).ids if self._knows_start else self._ids_in(self._cut(text))
+
+    def _cut(self, text: str) -> list[list[str] | int]:
+        """The pieces of each stretch of a text; an id where an added token stands."""
+        stretches = self.pipeline.plain_stretches(text)
+        return [self._pieces(stretch) if id is None else id for stretch, id in stretches]
+
+    def _ids_in(self, cut: list[list[str] | int]) -> list[int]:
         ids: list[int] = []
         lookup = self._ids.__getitem__
-        for stretch, id in self.pipeline.plain_stretches(text):
-            if id is None:
-                ids.extend(chain.from_iterable(map(lookup, self._pieces(stretch))))
+        for pieces in cut:
+            if isinstance(pieces, int):
+                ids.append(pieces)
             else:
-                ids.append(id)
+                ids.extend(chain.from_iterable(map(lookup, pieces)))
         return ids
 
     def trace(self, text: str) -> Trace:
@@ -191,9 +209,27 @@ class ReferenceEngine:
 
     def _ids_of(self, piece: str) -> tuple[int, ...]:
         """The ids of `_tokenize` alone, in half the time."""
-        aligned = Aligned(piece, 1)
-        pieces = cut_all(self._later, [self._first.finish(aligned) if self._first else aligned])
-        return tuple(id for small in pieces for id in self.pipeline.model.ids(small.text))
+        return tuple(id for small in self._smaller(piece) for id in self.pipeline.model.ids(small))
+
+    def _ids_of_all(self, pieces: list[str]) -> list[tuple[int, ...]]:
+        """The same of many pieces, in a quarter of that."""
+        if not any(leaf.cuts for leaf in self._later):
+            for leaf in (self._first, *self._later):
+                pieces = leaf.finish_all(pieces) if leaf else pieces
+            return list(map(tuple, self.pipeline.model.ids_of_all(pieces)))
+        smaller = list(map(self._smaller, pieces))
+        flat = list(chain.from_iterable(smaller))
+        if "" in flat:
+            return list(map(self._ids_of, pieces))
+        ids = iter(self.pipeline.model.ids_of_all(flat))
+        return [tuple(chain.from_iterable(islice(ids, len(parts)))) for parts in smaller]
+
+    def _smaller(self, piece: str) -> list[str]:
+        """What the model sees of a piece of the first pre-tokenizer."""
+        texts = [self._first.finish_str(piece) if self._first else piece]
+        for leaf in self._later:
+            texts = [small for text in texts for small in leaf.cut_str(text)]
+        return texts
 
     # ------------------------------------------------------------------ many texts
 
@@ -206,20 +242,34 @@ class ReferenceEngine:
         if not any(is_text(texts.type) for is_text in TEXT_TYPES) and not pa.types.is_null(texts.type):
             raise NotText(f"texts are Arrow strings, not {texts.type}", given=str(texts.type))
         if not offsets and not words:
-            return Encoded(_id_column(self._each(texts, self.ids)))
-        rows = self._each(texts, self._located)
+            return Encoded(_id_column(self._rows_of_ids(texts)))
+        rows = self._each(texts.to_pylist(), self._located)
         return _located_columns(rows, offsets, words)
 
+    def _rows_of_ids(self, texts: pa.Array) -> list[list[int] | None]:
+        """`ids` of each text; new pieces are worked out together, for some hundred texts at once."""
+        if self._knows_start:
+            return self._each(texts.to_pylist(), self.ids)
+        rows: list[list[int] | None] = []
+        step = max(1, len(texts) * BYTES_AT_ONCE // max(texts.nbytes, 1))
+        for start in range(0, len(texts), step):
+            cuts = self._each(texts.slice(start, step).to_pylist(), self._cut, start)
+            lists = (pieces for cut in cuts if cut for pieces in cut if not isinstance(pieces, int))
+            with suppress(TokenizerError):  # whose row is found below
+                self._ids.learn(set().union(*lists), self._ids_of_all)
+            rows += self._each(cuts, self._ids_in, start)
+        return rows
+
     @staticmethod
-    def _each(texts: pa.Array, encode: Callable[[str], Any]) -> list[Any]:
+    def _each(items: list[Any], work: Callable[[Any], Any], before: int = 0) -> list[Any]:
+        """`work` of each item that is not None; an error says the row, of which `before` were before."""
         rows: list[Any] = []
         try:
-            for text in texts.to_pylist():
-                rows.append(None if text is None else encode(text))  # noqa: PERF401 - the row is wanted below
+            for item in items:
+                rows.append(None if item is None else work(item))  # noqa: PERF401 - the row is wanted below
         except TokenizerError as error:
-            raise type(error)(
-                f"row {len(rows)}: {error.message}", **{**error.facts, "row": len(rows)}
-            ) from error
+            row = before + len(rows)
+            raise type(error)(f"row {row}: {error.message}", **{**error.facts, "row": row}) from error
         return rows
 
     def decode(self, ids: pa.ListArray, *, skip_special_tokens: bool = False) -> pa.StringArray:

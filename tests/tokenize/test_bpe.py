@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given
@@ -40,6 +40,31 @@ def test_merging_is_that_of_the_book(text: str, pairs: list[tuple[str, str]]) ->
         parts, lengths = way(list(text), [1] * len(text), ranks, str.__add__)
         assert parts == expected
         assert lengths == list(map(len, expected))
+
+
+WORDS = st.lists(st.text("abcx", min_size=1, max_size=12), min_size=1, max_size=12)
+OPTIONS: list[dict[str, object]] = [
+    {},
+    {"ignore_merges": True},
+    {"unk_token": "<unk>", "fuse_unk": True},
+    {"byte_fallback": True},
+    {"continuing_subword_prefix": "a"},
+    {"end_of_word_suffix": "b"},
+]
+
+
+@given(WORDS, PAIRS, st.sampled_from(OPTIONS), st.randoms())
+def test_many_words_are_merged_as_each_alone(
+    words: list[str], pairs: list[tuple[str, str]], options: dict[str, object], random: random.Random
+) -> None:
+    skip = len(str(options.get("continuing_subword_prefix", "")))
+    made = [left + right[skip:] for left, right in pairs]
+    tokens = list(dict.fromkeys(["<unk>", "c", *"ab", "aa", "ab", "ac", "bb", *chain(*pairs), *made]))
+    random.shuffle(tokens)  # ids need not be in the order of tokens
+    vocab = {token: id for id, token in enumerate(tokens)}
+    random.shuffle(tokens)
+    model = BPE({token: vocab[token] for token in tokens}, pairs, **options)  # type: ignore[arg-type]
+    assert model.ids_of_all(words) == [model.ids(word) for word in words]
 
 
 def test_dropout_of_nothing_merges_all_and_of_all_nothing() -> None:

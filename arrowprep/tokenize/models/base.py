@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +36,10 @@ class Model(Component):
     def ids(self, sequence: str) -> list[int]:
         """The ids of `tokenize` alone."""
         return [token.id for token in self.tokenize(sequence)]
+
+    def ids_of_all(self, sequences: Sequence[str]) -> list[list[int]]:
+        """The ids of many pieces, none of which is empty."""
+        return list(map(self.ids, sequences))
 
     def get_trainer(self) -> Any:
         """The trainer of this kind of model, with its usual options."""

@@ -47,6 +47,19 @@ class PreTokenizer(Component):
     def finish(self, piece: Aligned) -> Aligned:
         return piece
 
+    def finish_str(self, text: str) -> str:
+        """`finish` where nobody asks for the alignment."""
+        return self.finish(Aligned(text, 1)).text
+
+    def finish_all(self, texts: list[str]) -> list[str]:
+        """The same of many."""
+        return list(map(self.finish_str, texts))
+
+    @property
+    def cuts(self) -> bool:
+        """Whether there is more to it than `finish`."""
+        return True
+
     def pieces(self, text: str) -> list[str] | None:
         """text[start:stop] of all spans where these are the whole text; None where that is not known."""
         return None
@@ -67,6 +80,10 @@ class PreTokenizer(Component):
         spans = self.spans(prepared.text)
         pieces = [self.finish(prepared.slice(start, stop)) for start, stop in spans if start < stop]
         return [piece for piece in pieces if piece.text]
+
+    def cut_str(self, text: str) -> list[str]:
+        """`cut` where nobody asks for the alignment, of what does not begin a text."""
+        return [piece.text for piece in self.cut(Aligned(text, 1))]
 
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, Span]]:
         """Each piece with its span of the text."""

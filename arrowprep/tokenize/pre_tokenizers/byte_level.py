@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from arrowprep.tokenize.aligned import Aligned
-from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS
+from arrowprep.tokenize.bulk import utf8
+from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS, to_byte_characters
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.normalizers.edits import bytes_of
 from arrowprep.tokenize.oniguruma import Pattern
@@ -67,3 +69,19 @@ class ByteLevel(PreTokenizer):
 
     def finish(self, piece: Aligned) -> Aligned:
         return bytes_of(piece)
+
+    def finish_str(self, text: str) -> str:
+        return to_byte_characters(text)
+
+    def finish_all(self, texts: list[str]) -> list[str]:
+        data, offsets = utf8(texts)
+        spelled = to_byte_characters(data.decode())
+        return [spelled[start:stop] for start, stop in pairwise(offsets.tolist())]
+
+    @property
+    def cuts(self) -> bool:
+        return self.use_regex or self.add_prefix_space
+
+    def cut_str(self, text: str) -> list[str]:
+        pieces = self.pieces(self.prepare_str(text))
+        return super().cut_str(text) if pieces is None else list(map(to_byte_characters, pieces))
