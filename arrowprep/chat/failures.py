@@ -81,6 +81,8 @@ def _line(error: Exception, template: jinja2.Template | None) -> int | None:
         elif step.tb_frame.f_code.co_filename == "<template>":
             line = template.get_corresponding_lineno(step.tb_lineno)
         step = step.tb_next
+    if line is None and template is not None and template.debug_info:
+        return template.debug_info[-1][0]  # it ran to its end, and what it wrote was too much
     return line
 
 

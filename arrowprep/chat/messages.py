@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from arrowprep.errors import ChatError
+from arrowprep.errors import ChatError, TemplateForbidden
 
 __all__ = ["conversations_of", "is_conversation_batch", "normalized", "plain", "without_padding"]
 
@@ -17,6 +17,7 @@ REASONING_FIELDS = ("reasoning_content", "thinking", "reasoning")
 _LEAVES = frozenset({str, float, bool, type(None)})
 _MOST_PARTS = 1_000_000  # of a chat, where a part counts as often as it occurs
 _LARGEST_INT = 1 << 4096
+_MOST_DIGITS = 2000  # which is too large already
 
 
 def is_conversation_batch(value: Any) -> bool:
@@ -89,7 +90,7 @@ def plain(value: Any, left: list[int] | None = None) -> Any:
 
     left: [how many more parts the copy may have]; lists of shared lists are small, and their copy is not
 
-    Raises ChatError where they are too many, or a number has more than a thousand digits.
+    Raises TemplateForbidden where they are too many, or a number has more than a thousand digits.
     """
     kind = type(value)
     if kind in _LEAVES:
@@ -112,13 +113,17 @@ def plain(value: Any, left: list[int] | None = None) -> Any:
 def _take(left: list[int], parts: int) -> None:
     left[0] -= parts
     if left[0] < 0:
-        raise ChatError(f"the conversation, or its tools, have more than {_MOST_PARTS:,} parts")
+        raise TemplateForbidden(
+            f"the conversation, or its tools, have more than {_MOST_PARTS:,} parts", kind="limit"
+        )
 
 
 def _small(number: int) -> int:
     if -_LARGEST_INT < number < _LARGEST_INT:
         return number
-    raise ChatError("a number in the conversation has more than a thousand digits; write it as text")
+    raise TemplateForbidden(
+        "a number in the conversation has more than a thousand digits; write it as text", kind="limit"
+    )
 
 
 def _plain_of_other_types(value: Any, left: list[int]) -> Any:
@@ -162,7 +167,9 @@ def without_padding(value: Any) -> Any:
 
 def _from_json(text: str, what: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=lambda digits: _small(int(digits[:_MOST_DIGITS])))
+    except TemplateForbidden:
+        raise
     except ValueError as error:
         raise ChatError(f"{what} given as text must be JSON: {error}") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
-from types import BuiltinMethodType
+from types import BuiltinMethodType, CodeType
 from typing import Any
 
 import jinja2
@@ -214,8 +214,7 @@ class Compiled:
         with failures.told(None):
             _check_size(source)
             tree = SANDBOX.parse(source)
-            code = SANDBOX.compile(tree)
-            self._template = SANDBOX.template_class.from_code(SANDBOX, code, {})
+            self._template = SANDBOX.template_class.from_code(SANDBOX, _code_of(tree), {})
             self.has_generation = any(map(generation.is_generation, tree.find_all(nodes.CallBlock)))
             self.reads_clock = any(name.name == "strftime_now" for name in tree.find_all(nodes.Name))
             self._held_back = generation.held_back(tree) if self.has_generation else None
@@ -277,6 +276,21 @@ class Compiled:
 def compiled(source: str) -> Compiled:
     """The template of this text; compiling takes 3 to 140 ms, so each process does it once."""
     return Compiled(source)
+
+
+def _code_of(tree: nodes.Template) -> CodeType:
+    """Raises TemplateForbidden where Python cannot read what jinja writes: it nests twenty loops at most."""
+    text = SANDBOX.compile(tree, raw=True)
+    try:
+        return compile(text, "<template>", "exec")
+    except SyntaxError as error:
+        written = text.rpartition("debug_info = '")[2].partition("'")[0]
+        pairs = (pair.split("=") for pair in written.split("&") if pair)
+        before = [int(line) for line, at in pairs if int(at) <= (error.lineno or 0)]
+        line = before[-1] if before else 1
+        raise TemplateForbidden(
+            f"line {line} of the template: {error.msg}", kind="limit", line=line
+        ) from error
 
 
 def _check_size(source: str) -> None:

@@ -17,7 +17,7 @@ from arrowprep.chat.markers import Render
 from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sandbox import Compiled, Purse, compiled
 from arrowprep.chat.tools import tool_schemas
-from arrowprep.errors import ChatError, MaskUnavailable, TemplateError
+from arrowprep.errors import ChatError, MaskUnavailable, TemplateError, TemplateForbidden
 
 __all__ = ["ChatTemplate", "Rendered", "choose_template"]
 
@@ -245,7 +245,9 @@ class ChatTemplate:
                 **plain(variables),
             }
         except RecursionError as error:
-            raise ChatError("the conversation or its tools contain themselves, or nest too deeply") from error
+            raise TemplateForbidden(
+                "the conversation or its tools contain themselves, or nest too deeply", kind="limit"
+            ) from error
 
     def _rendered(
         self,

@@ -247,6 +247,84 @@ ATTACKS: dict[str, str] = {
     "many names": "{{ [" + ",".join(f"v{i}" for i in range(12_000)) + "] }}",
     "constants at compile time": "{{ 'a'|center(9999999999)|center(9999999999) }}",
     "constants in a condition": "{% if 'a' * 9999999999 %}{% endif %}",
+    # chains that Python itself follows to their end
+    "filters that read one another": "{% set ns = namespace(x=[1]) %}{% for i in range(50000) %}"
+    "{% set ns.x = ns.x|map('string') %}{% endfor %}{{ ns.x|list }}",
+    "selections that read one another": "{% set ns = namespace(x=[1]) %}{% for i in range(50000) %}"
+    "{% set ns.x = ns.x|select %}{% endfor %}{{ ns.x|first }}",
+    "batches that read one another": "{% set ns = namespace(x=[1]) %}{% for i in range(50000) %}"
+    "{% set ns.x = ns.x|batch(1) %}{% endfor %}done",
+    "unique items that read one another": "{% set ns = namespace(x=[1]) %}{% for i in range(50000) %}"
+    "{% set ns.x = ns.x|unique %}{% endfor %}{{ ns.x|list }}",
+    "deep lists given up": "{% set ns = namespace(x=[]) %}" + _LOOP + "{% set ns.x = [ns.x] %}{% endfor %}",
+    "deep dicts given up": "{% set ns = namespace(x=[]) %}"
+    + _LOOP
+    + "{% set ns.x = {1: ns.x} %}{% endfor %}",
+    "deep namespaces given up": "{% set ns = namespace(x=1) %}"
+    + _LOOP
+    + "{% set ns.x = namespace(x=ns.x) %}{% endfor %}",
+    "deep lists as json": "{% set ns = namespace(x=[]) %}{% for i in range(9000) %}{% set ns.x = [ns.x] %}"
+    "{% endfor %}{{ ns.x|tojson(indent=64) }}",
+    "deep lists compared": "{% set ns = namespace(x=[], y=[]) %}"
+    + _LOOP
+    + "{% set ns.x = [ns.x] %}{% set ns.y = [ns.y] %}{% endfor %}{{ ns.x == ns.y }}",
+    "a namespace that holds itself": "{% set ns = namespace() %}{% set ns.a = [ns] %}"
+    "{{ ns.a }}{{ ns.a|pprint }}{{ ns.a|tojson }}",
+    "namespaces that hold themselves compared": "{% set m = namespace() %}{% set m.a = [m] %}"
+    "{% set n = namespace() %}{% set n.a = [n] %}{{ m.a == n.a }}{{ m.a in [n.a] }}",
+    # prices of single calls
+    "numbers of many digits divided": "{% set n = 9 ** 1200 %}" + _LOOP + "{% set x = n // 7 %}{% endfor %}",
+    "a constant of many digits divided": "{% set n = 0x" + "f" * 90_000 + " %}" + _LOOP * 2 + "{{ n // 7 }}"
+    "{% endfor %}{% endfor %}",
+    "numbers of many digits as text": "{% set n = 9 ** 1200 %}"
+    + _LOOP
+    + "{% set x = n|string|int %}{% endfor %}",
+    "sizes of files": "{% set n = 9 ** 300 %}"
+    + _LOOP * 2
+    + "{% set x = n|filesizeformat %}{% endfor %}{% endfor %}",
+    "hexadecimal fractions": _LOOP * 2 + "{% set x = (0.1).hex() %}{% endfor %}{% endfor %}",
+    "random choices": _LOOP * 2 + "{{ range(99999)|random }}{% endfor %}{% endfor %}",
+    "times of day": _LOOP * 2 + "{{ strftime_now('%c%c%c%c%c%c') }}{% endfor %}{% endfor %}",
+    "counting the chat in a list": "{% set l = [messages[0].content] * 999 %}"
+    "{% set t = messages[0].content ~ '' %}" + _LOOP + "{{ l.count(t) }}{% endfor %}",
+    "finding the chat in a list": "{% set l = [messages[0].content ~ 'a'] * 999 %}"
+    "{% set t = messages[0].content ~ 'b' %}" + _LOOP + "{{ t in l }}{% endfor %}",
+    "numbers of one hash, unique": "{% set ns = namespace(x=[]) %}{% for i in range(9000) %}"
+    "{% set ns.x = ns.x + [i * (2 ** 61 - 1)] %}{% endfor %}{{ ns.x|unique|list|length }}",
+    "numbers of one hash as keys": "{% set ns = namespace(x=[]) %}{% for i in range(2500) %}"
+    "{% set ns.x = ns.x + [i * (2 ** 61 - 1)] %}{% endfor %}"
+    + _LOOP
+    + "{{ dict.fromkeys(ns.x)|length }}{% endfor %}",
+    "the largest of the chat": _LOOP
+    + "{{ [messages[0].content, messages[0].content ~ '']|max|length }}{% endfor %}",
+    "eating the chat": "{% set ns = namespace(x=messages[0].content) %}"
+    + _LOOP
+    + "{% set ns.x = ns.x[1:] %}{% endfor %}",
+    "parting the chat": "{% set ns = namespace(x=messages[0].content) %}"
+    + _LOOP
+    + "{% set ns.x = ns.x.partition(' ')[2] %}{% endfor %}",
+    "encoding the chat": _LOOP + "{% set x = messages[0].content.encode() %}{% endfor %}",
+    "truncating the chat": _LOOP + "{{ messages[0].content|truncate(999999, true)|length }}{% endfor %}",
+    "links of addresses": "{{ ('a@' * 400000)|urlize }}",
+    "links in brackets": "{{ ('(http://a' * 90000)|urlize }}",
+    "tags left open": "{{ ('<' * 900000)|striptags }}",
+    "attributes without end": "{{ dict.fromkeys(range(99999), 'x' * 9)|xmlattr }}",
+    "keywords without end": "{% macro f() %}{{ kwargs|length }}{% endmacro %}"
+    + _LOOP
+    + "{{ f(**dict.fromkeys(range(9999)|map('string'), 1)) }}{% endfor %}",
+    # before it runs, again
+    "generation blocks 10,000 deep": "{% generation %}" * 10_000 + "{% endgeneration %}" * 10_000,
+    "deep generation blocks": "{% generation %}" * 2500 + "{% endgeneration %}" * 2500,
+    "deep set blocks": "{% set a %}" * 2500 + "{% endset %}" * 2500,
+    "deep filter blocks": "{% filter upper %}" * 2500 + "{% endfilter %}" * 2500,
+    "deep macros": "{% macro m() %}" * 2500 + "{% endmacro %}" * 2500,
+    "deep elses": "{% if 0 %}{% else %}" * 1500 + "{% endif %}" * 1500,
+    "deep arguments of filters": "{{ 1" + "|default(1" * 95 + ")" * 95 + " }}",
+    "many powers": "{{ 2" + " ** 1" * 3000 + " }}",
+    "many tests": "{{ 1" + " is defined" * 5000 + " }}",
+    "many comparisons": "{{ 1" + " < 2" * 5000 + " }}",
+    "a name of 90,000 letters": "{{ " + "é" * 90_000 + " }}",
+    "a decimal of many digits": "{{ " + "9" * 90_000 + " }}",
     # a way out
     "classes": "{{ ''.__class__.__mro__[1].__subclasses__() }}",
     "classes by attr": "{{ ''|attr('__class__')|attr('__mro__') }}",

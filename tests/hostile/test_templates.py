@@ -19,6 +19,7 @@ from arrowprep.chat import ChatTemplate
 from arrowprep.errors import ChatError, TemplateForbidden
 
 from .attacks import ATTACKS
+from .chats import BARE, CHATS, TAGGED
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits are read and set as on Linux")
 
@@ -32,7 +33,7 @@ class Prisoner:
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
 
-    def attempt(self, source: str, size: int) -> dict[str, Any]:
+    def attempt(self, source: str, size: int = 0, **chat: str) -> dict[str, Any]:
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.hostile.worker"],
@@ -43,7 +44,7 @@ class Prisoner:
             )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps({"source": source, "size": size}) + "\n")
+        self.process.stdin.write(json.dumps({"source": source, "size": size, **chat}) + "\n")
         self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         answer = self.process.stdout.readline() if ready else ""
@@ -72,6 +73,22 @@ def test_an_attack_ends_soon_and_small(prisoner: Prisoner, name: str) -> None:
     result = prisoner.attempt(ATTACKS[name], 1_000_000 if "chat" in name else 1000)
     assert result["ended"] in ("text", "refused"), result
     assert result["seconds"] < SECONDS, result
+
+
+SHOWN = "{{ messages }}{{ messages|tojson }}{% for m in messages %}{{ m.content|upper }}{% endfor %}"
+SHOWN += "{{ messages[0].content|unique|list|length if messages[0].content is iterable }}"
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_a_hostile_chat_ends_soon_and_small(prisoner: Prisoner, name: str) -> None:
+    for options in (
+        {"source": SHOWN},
+        {"source": TAGGED, "spans": "generation"},
+        {"source": BARE, "spans": "infer"},
+    ):
+        result = prisoner.attempt(name=name, **options)
+        assert result["ended"] in ("text", "refused"), result
+        assert result["seconds"] < SECONDS, result
 
 
 ESCAPES = [

@@ -9,25 +9,39 @@ import time
 from pathlib import Path
 
 from arrowprep.chat import ChatTemplate
-from arrowprep.errors import TemplateError
+from arrowprep.errors import MaskUnavailable, TemplateError
 
 from .attacks import chat
+from .chats import CHATS
 
 MEGABYTES = 200
 
 
-def attempt(source: str, size: int) -> dict[str, object]:
-    """ended: "text", "refused", or what else came of it; seconds: of processor time."""
-    messages = chat(size)
+def attempt(source: str, size: int = 0, name: str = "", spans: str = "") -> dict[str, object]:
+    """ended: "text", "refused", or what else came of it; seconds: of processor time.
+
+    size: characters of the chat, or name: one of CHATS
+    spans: where the assistant's text is to be known from, too
+    """
+    messages = CHATS[name]() if name else chat(size)
     start = time.process_time()
     try:
-        ended, detail = "text", ChatTemplate(source).render(messages).text[:200]
+        template = ChatTemplate(source)
+        if spans:
+            rendered = template.render_with_spans(messages, spans=spans)  # type: ignore[arg-type]
+        else:
+            rendered = template.render(messages)
+        ended, detail = "text", rendered.text[:200]
+    except MaskUnavailable as error:
+        ended, detail = "refused", str(error)
     except TemplateError as error:
         # running out of memory is told as a refusal too, but is none: another process might have had more
         ended = "memory" if isinstance(error.__cause__, MemoryError) else "refused"
         detail = f"{type(error).__name__} ({error.kind}): {error}"
     except BaseException as error:
         ended, detail = type(error).__name__, str(error)
+    if ended == "refused" and spans == "" and name == "" and " of the template: " not in detail:
+        ended = "refused without a line"
     return {"ended": ended, "detail": detail[:200], "seconds": time.process_time() - start}
 
 
