@@ -53,11 +53,14 @@ def _found(values: Any, name: str, on_mixed_types: str | None) -> pa.Array | pa.
     if on_mixed_types not in (None, "use_json"):
         raise BadArgument(f'on_mixed_types {on_mixed_types!r} is neither None nor "use_json"')
     try:
-        return to_column(values, name)
+        column = to_column(values, name)
     except TypeConflict:
         if on_mixed_types is None:
             raise
         return to_feature(values, name, Json())
+    if on_mixed_types and column.type == pa.struct([]):  # dicts of which nothing is known yet
+        return to_feature(values, name, Json())
+    return column
 
 
 def retyped(table: pa.Table, features: Features) -> pa.Table:
@@ -85,14 +88,13 @@ def table_of_rows(
 
 def row_like(features: Features, row: Mapping[str, Any]) -> pa.Table:
     """One row, each value of its column's type where that holds it: 2 as the text "2", "2" as the number."""
-    columns = {}
-    for name, value in row.items():
-        column = to_column([value], name)
-        if (feature := features.get(name)) is not None:
-            with contextlib.suppress(TypeConflict, pa.ArrowException):
-                column = to_feature([value] if needs_encoding(feature) else column, name, feature)
-        columns[name] = column
-    return pa.table(columns)
+    columns = {name: to_column([value], name) for name, value in row.items()}
+    found = Features.from_arrow_schema(pa.table(columns).schema)
+    for name in columns.keys() & features.keys():
+        given = [row[name]] if needs_encoding(features[name]) else columns[name]
+        with contextlib.suppress(TypeConflict, pa.ArrowException):
+            columns[name], found[name] = to_feature(given, name, features[name]), features[name]
+    return pa.table(columns, schema=found.arrow_schema)
 
 
 def table_of_frame(

@@ -41,6 +41,8 @@ def to_column(values: Any, name: str, original: pa.DataType | None = None) -> Co
     if known is not None:
         return known
     values = list(values)
+    if values and _is_tensor(values[0]):  # arrays of one row keep their types, which lists would lose
+        values = [_to_numpy(value) if _is_tensor(value) else value for value in values]
     try:
         column = _from_python(values, name)
     except TypeConflict:

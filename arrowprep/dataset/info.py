@@ -52,9 +52,12 @@ class DatasetInfo:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> DatasetInfo:
-        """Of the facts in a saved folder; unknown ones are left out."""
-        known = {item.name for item in fields(cls)} - {"features"}
-        return cls(**{name: value for name, value in facts.items() if name in known and value is not None})
+        """Of the facts in a saved folder, or a schema's metadata; unknown ones are left out."""
+        known = {item.name for item in fields(cls)}
+        told = {name: value for name, value in facts.items() if name in known and value is not None}
+        if isinstance(written := told.get("features"), dict):
+            told["features"] = Features.from_dict(written)
+        return cls(**told)
 
     def told(self) -> dict[str, Any]:
         """What somebody wrote, for a saved folder: no features, no counts."""

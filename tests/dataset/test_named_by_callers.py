@@ -99,12 +99,49 @@ def test_an_added_row_takes_the_types_of_the_columns() -> None:
     assert ds.add_item({"n": 2.5})["n"].to_list() == [1.0, 2.5]
 
 
+def test_an_added_row_has_the_number_of_a_label() -> None:
+    ds = Dataset.from_dict({"label": ["b", "a"]}).class_encode_column("label")
+    assert ds.add_item({"label": 0})["label"].to_list() == [1, 0, 0]
+    assert ds.add_item({"label": "b"}).features == ds.features
+
+
+def test_columns_come_out_batch_by_batch(ds: Dataset) -> None:
+    assert list(ds.select_columns("n").to_dict(batch_size=3, batched=True)) == [{"n": [3, 1, 2]}, {"n": [1]}]
+
+
+def test_a_row_is_not_answered_by_a_table_of_several(ds: Dataset) -> None:
+    with pytest.raises(ValueError, match="row 0"):
+        ds.map(lambda row: pa.table({"m": [1, 2]}))
+
+
+def test_a_tensor_of_one_row_keeps_its_type(ds: Dataset) -> None:
+    torch = pytest.importorskip("torch")
+    mapped = ds.map(lambda row: {"m": torch.tensor([1.5, 2.0])})
+    assert mapped.features["m"] == arrowprep.List(Value("float32"))
+
+
+def test_a_folder_of_one_dataset_is_opened_as_one(ds: Dataset, tmp_path: Path) -> None:
+    ds.save_to_disk(tmp_path / "one")
+    assert Dataset.load_from_disk(tmp_path / "one").to_list() == ds.to_list()
+    arrowprep.DatasetDict({"train": ds}).save_to_disk(tmp_path / "splits")
+    with pytest.raises(BadArgument, match="splits"):
+        Dataset.load_from_disk(tmp_path / "splits")
+
+
+def test_pushing_says_what_to_do_instead(ds: Dataset) -> None:
+    with pytest.raises(BadArgument, match="upload_folder"):
+        ds.push_to_hub("me/mine")
+
+
 def test_neighbours_that_are_equal_become_one_row() -> None:
     ds = Dataset.from_dict({"k": ["a", "a", None, None, "b", "a"], "v": [1, 2, 3, 4, 5, 6]})
     by_key = ds.batch(by_column="k")
     assert by_key["v"].to_list() == [[1, 2], [3, 4], [5], [6]]
     assert by_key["k"].to_list() == [["a", "a"], [None, None], ["b"], ["a"]]
     assert ds.batch(by_column=["k", "v"]).num_rows == 6
+    assert ds.batch(1, by_column="k").num_rows == 6
+    long = Dataset.from_dict({"k": [0] * 7 + [1] * 3}).batch(by_column="k", batch_size=3)
+    assert [len(run) for run in long["k"]] == [3, 3, 1, 3]
     structs = Dataset.from_dict({"s": [{"x": 1}, {"x": 1}, {"x": 2}]}).batch(by_column="s")
     assert structs["s"].to_list() == [[{"x": 1}, {"x": 1}], [{"x": 2}]]
     assert ds.select([]).batch(by_column="k").num_rows == 0

@@ -50,6 +50,8 @@ class ChangesColumns(Held):
         """Columns under other names, in their places."""
         self._view.check(column_mapping)
         names = [column_mapping.get(name, name) for name in self._view.column_names]
+        if not all(names):
+            raise BadArgument("a column needs a name that is not empty")
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise BadArgument(f"renaming would make more than one column {', '.join(map(repr, twice))}")
         view = self._view.rename(

@@ -27,14 +27,20 @@ _ROWS_AT_ONCE = 10_000
 class Exports(Held):
     """Methods that write or convert the rows, in their order."""
 
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Columns of Python objects."""
-        columns: dict[str, list[Any]] = formats.make("python").batch(self._whole(), self._view.features)
+    def to_dict(
+        self, batch_size: int | None = None, batched: bool = False
+    ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
+        """Columns of Python objects, or a generator of them, batch by batch, where `batched`."""
+        python = formats.make("python")
+        if batched:
+            tables = self._view.batches(batch_size or _ROWS_AT_ONCE)
+            return (python.batch(table, self._view.features) for table in tables)
+        columns: dict[str, list[Any]] = python.batch(self._whole(), self._view.features)
         return columns
 
     def to_list(self) -> list[dict[str, Any]]:
         """Rows of Python objects."""
-        columns = self.to_dict()
+        columns: dict[str, list[Any]] = formats.make("python").batch(self._whole(), self._view.features)
         if not columns:
             return [{} for _ in range(self._view.num_rows)]
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -120,6 +126,19 @@ class Exports(Held):
             format=self._format.saved(),
             info=self._info.told(),
             sources=self._view.files,
+        )
+
+    def to_sql(self, name: str, con: Any, batch_size: int | None = None, **options: Any) -> int:
+        """Write a table of a database; returns its rows. con: as `from_sql`; options: of pandas' to_sql"""
+        from arrowprep.dataset.save.sql import write_sql
+
+        return write_sql(self._shown("Writing SQL", batch_size), name, con, self._view.features, **options)
+
+    def push_to_hub(self, *args: Any, **options: Any) -> None:
+        """Nothing here opens a connection: this says what to do instead."""
+        raise BadArgument(
+            "arrowprep uploads nothing: write files with to_parquet or save_to_disk, and give the folder to "
+            "huggingface_hub.upload_folder, or pass ds.to_hf() to a script that pushes"
         )
 
     def to_hf(self) -> Any:

@@ -24,10 +24,12 @@ from arrowprep.dataset.storage.scratch import cache_root, scratch_folder
 from arrowprep.dataset.storage.shelf import FILES, keep_budget
 from arrowprep.dataset.storage.sources import stat_name
 from arrowprep.dataset.view import View
-from arrowprep.errors import UnreadableFile, WrongType, warn
+from arrowprep.errors import BadArgument, UnreadableFile, WrongType, warn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from arrowprep.dataset.dataset import Dataset
 
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
@@ -116,6 +118,34 @@ class Loads(Held):
     def from_text(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
         """The lines of text files as one split. options: as `from_csv`; sample_by, keep_linebreaks"""
         return cls._from_files("text", path_or_paths, split, options)
+
+    @classmethod
+    def from_sql(cls, sql: Any, con: Any, features: Features | None = None, **options: Any) -> Self:
+        """The rows of a query or a table, in memory.
+
+        con: a connection, or "sqlite:///path"; other addresses need SQLAlchemy
+        options: of pandas.read_sql; cache_dir and keep_in_memory are taken, and change nothing
+        """
+        from arrowprep.dataset.load.sql import read_sql
+
+        kept = {name: value for name, value in options.items() if name not in ("cache_dir", "keep_in_memory")}
+        table = read_sql(sql, con, features, **kept)
+        return cls._over(View.over(Memory(table), combine("memory", table)), split="train")
+
+    @staticmethod
+    def load_from_disk(
+        dataset_path: str | os.PathLike[str],
+        keep_in_memory: bool = False,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Dataset:
+        """What `save_to_disk` wrote. Raises BadArgument for a folder of several splits."""
+        from arrowprep.dataset.dataset import Dataset
+        from arrowprep.dataset.loading import load_from_disk
+
+        found = load_from_disk(dataset_path, keep_in_memory, storage_options)
+        if not isinstance(found, Dataset):
+            raise BadArgument(f"{dataset_path} holds several splits; open it with load_from_disk")
+        return found
 
     @classmethod
     def from_file(

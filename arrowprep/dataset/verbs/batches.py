@@ -102,6 +102,7 @@ class BatchFunction:
             return Returned(None)
         self._refuse_mixed(results, first)
         if not isinstance(results[0], Mapping):
+            self._check_one_row_each(results, first)
             return self._whole_tables(results, shown, first)
         return self._merged(results, shown, first)
 
@@ -151,6 +152,16 @@ class BatchFunction:
                     f"returned {kind_of(result)}; return a dict for every row ({{}} leaves a row as it is; "
                     "`filter` drops rows), or None for all of them",
                     Span(row, row + 1),
+                )
+
+    def _check_one_row_each(self, results: list[Any], first: int) -> None:
+        for row, result in enumerate(results, first):
+            if (count := _as_table(result).num_rows) != 1:
+                raise LengthMismatch(
+                    f"{self.label} returned a table of {count} rows for row {row}; "
+                    "return one row for a row, or use batched=True",
+                    returned=count,
+                    rows=1,
                 )
 
     def _merged(self, results: list[Mapping[str, Any]], shown: Shown, first: int) -> Returned:
