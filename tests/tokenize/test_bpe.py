@@ -65,6 +65,7 @@ def test_many_words_are_merged_as_each_alone(
     random.shuffle(tokens)
     model = BPE({token: vocab[token] for token in tokens}, pairs, **options)  # type: ignore[arg-type]
     assert model.ids_of_all(words) == [model.ids(word) for word in words]
+    assert model.tokenize_all(words) == [model.tokenize(word) for word in words]
 
 
 def test_dropout_of_nothing_merges_all_and_of_all_nothing() -> None:

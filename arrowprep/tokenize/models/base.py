@@ -38,8 +38,12 @@ class Model(Component):
         return [token.id for token in self.tokenize(sequence)]
 
     def ids_of_all(self, sequences: Sequence[str]) -> list[list[int]]:
-        """The ids of many pieces, none of which is empty."""
+        """The ids of many pieces."""
         return list(map(self.ids, sequences))
+
+    def tokenize_all(self, sequences: Sequence[str]) -> list[list[Token]]:
+        """The tokens of many pieces."""
+        return list(map(self.tokenize, sequences))
 
     def get_trainer(self) -> Any:
         """The trainer of this kind of model, with its usual options."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, islice, repeat
+from itertools import accumulate, chain, islice, pairwise, repeat
 from operator import add, eq
 from pathlib import Path
 from typing import Any
@@ -261,29 +261,49 @@ class BPE(VocabularyModel):
         return [ids[part] for part in merged]
 
     def ids_of_all(self, sequences: Sequence[str]) -> list[list[int]]:
-        ids, tables = self._tables.ids, self._tables
-        if self.dropout or tables.prefix != (self.continuing_subword_prefix or ""):
-            return super().ids_of_all(sequences)
+        ids = self._tables.ids
+        by_place = list(ids.values())
+        out = []
+        for sequence, merged in zip(sequences, self._merged_all(sequences), strict=True):
+            if merged is None:
+                whole = ids.get(sequence) if self.ignore_merges else None
+                out.append(self.ids(sequence) if whole is None else [whole])
+            else:
+                out.append(list(map(by_place.__getitem__, merged[0])))
+        return out
+
+    def tokenize_all(self, sequences: Sequence[str]) -> list[list[Token]]:
+        tokens = list(self._tables.ids)
+        merged = self._merged_all(sequences)
+        return [
+            self.tokenize(sequence)
+            if found is None
+            else self._tokens(list(map(tokens.__getitem__, found[0])), found[1])
+            for sequence, found in zip(sequences, merged, strict=True)
+        ]
+
+    def _merged_all(self, sequences: Sequence[str]) -> list[tuple[list[int], list[int]] | None]:
+        """The places of the tokens of each piece, and how many characters each covers.
+
+        None for a piece that is not merged from tokens of one character each.
+        """
+        tables = self._tables
+        if self.dropout or tables.prefix != (self.continuing_subword_prefix or "") or not all(sequences):
+            return [None] * len(sequences)
         words = list(map(self._decorated, sequences))
-        flat = chain.from_iterable(words)
         counts = np.fromiter(map(len, words), np.int64, len(words))
+        flat = chain.from_iterable(words)
         parts = np.fromiter(map(tables.places.get, flat, repeat(-1)), np.int64, int(counts.sum()))
-        # all of whose parts are tokens
         plain = np.minimum.reduceat(parts, np.cumsum(counts) - counts) >= 0
         if self.ignore_merges:
-            plain &= ~np.fromiter(map(ids.__contains__, sequences), bool, len(words))
-        merged, _, numbers = merge_many(parts[np.repeat(plain, counts)], counts[plain], tables.pairs)
-        by_place = list(ids.values())
-        tokens = list(map(by_place.__getitem__, merged.tolist()))
-        stops = iter(np.cumsum(numbers).tolist())
-        out, start = [], 0
-        for sequence, is_plain in zip(sequences, plain.tolist(), strict=True):
-            if is_plain:
-                stop = next(stops)
-                out.append(tokens[start:stop])
-                start = stop
-            else:
-                out.append(self.ids(sequence))
+            plain &= ~np.fromiter(map(tables.ids.__contains__, sequences), bool, len(words))
+        merged, lengths, numbers = merge_many(parts[np.repeat(plain, counts)], counts[plain], tables.pairs)
+        places, spans = merged.tolist(), lengths.tolist()
+        out: list[tuple[list[int], list[int]] | None] = [None] * len(words)
+        for i, (start, stop) in zip(
+            np.flatnonzero(plain).tolist(), pairwise([0, *np.cumsum(numbers).tolist()]), strict=True
+        ):
+            out[i] = places[start:stop], spans[start:stop]
         return out
 
     def _decorated(self, sequence: str) -> list[str]:
