@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from arrowprep.tokenize.added_tokens import AddedToken
     from arrowprep.tokenize.shell.python_backend import PythonBackend
 
+_asked = itertools.count(1)
 FIRST, SECOND = -1, -2  # ids that stand for a whole text while a frame is asked for
 
 
@@ -109,6 +111,10 @@ class PythonModel(_Owned, Model):
 
 class PythonFrame(_Owned, PostProcessor):
     """Special tokens where the owner's `build_inputs_with_special_tokens` puts them."""
+
+    def stamps(self) -> tuple[int, ...]:
+        """Never the same: the owner's answer may change at any time, so nothing made of it is kept."""
+        return (next(_asked),)
 
     def _frame(self, pair: bool) -> tuple[list[int], list[int]]:
         """Ids, with FIRST and SECOND in place of the texts; and the type of each."""

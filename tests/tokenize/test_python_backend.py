@@ -93,6 +93,13 @@ class TestCalls:
         with pytest.raises(BadArgument, match="cls_token"):
             Characters(special_tokens_pattern="cls_sep").encode("a")
 
+    def test_another_token_or_pattern_counts_at_once(self, tok: Characters) -> None:
+        assert tok.encode("a") == [2, 4, 3]
+        tok.bos_token = "b"
+        assert tok.encode("a") == [5, 4, 3]
+        tok.special_tokens_pattern = "eos"
+        assert tok.encode("a") == [4, 3]
+
     def test_what_builds_inputs_decides_the_frame(self) -> None:
         class Doubled(Characters):
             def build_inputs_with_special_tokens(
