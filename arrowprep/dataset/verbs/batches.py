@@ -156,7 +156,7 @@ class BatchFunction:
 
     def _check_one_row_each(self, results: list[Any], first: int) -> None:
         for row, result in enumerate(results, first):
-            if (count := _as_table(result).num_rows) != 1:
+            if (count := as_table(result).num_rows) != 1:
                 raise LengthMismatch(
                     f"{self.label} returned a table of {count} rows for row {row}; "
                     "return one row for a row, or use batched=True",
