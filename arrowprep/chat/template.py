@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from arrowprep.chat.continuation import Continuation, continued
@@ -16,6 +16,7 @@ from arrowprep.chat.infer import inferred_turns
 from arrowprep.chat.markers import Render
 from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sandbox import Compiled, Purse, compiled
+from arrowprep.chat.tool_arguments import ArgumentForm, form_taken
 from arrowprep.chat.tools import tool_schemas
 from arrowprep.errors import ChatError, MaskUnavailable, TemplateError, TemplateForbidden
 
@@ -258,6 +259,18 @@ class ChatTemplate:
     ) -> Rendered:
         clock = (lambda: now) if now else self.clock or datetime.now
         return Rendered(*self._compiled.render({"messages": chat, **given}, clock, purse))
+
+    @cached_property
+    def argument_form(self) -> ArgumentForm | None:
+        """How the template takes the arguments of tool calls; None where dicts and JSON text are alike."""
+
+        def render(chat: list[dict[str, Any]]) -> str | None:
+            try:
+                return self.render(chat).text
+            except ChatError:
+                return None
+
+        return form_taken(render)
 
     @property
     def has_generation(self) -> bool:

@@ -82,6 +82,19 @@ TEMPLATES = [
     "{% generation %}{% set y = 1 %}{{ y }}{% endgeneration %}{{ y }}",
     "{% set y = 0 %}{% for m in messages %}{% generation %}{% set y = y + 1 %}{{ y }}{{ loop.index }}"
     "{% endgeneration %}{{ y }}{% endfor %}",
+    "{%- for m in messages -%}{%- if m.content is string -%}{%- set c = m.content -%}{%- else -%}"
+    "{%- set c = m.content|selectattr('type', 'equalto', 'text')|map(attribute='text')|join('') -%}"
+    "{%- endif -%}{{ {'user': 'U'}.get(m.role, m.role|upper) ~ ': ' ~ c|trim }}{%- endfor -%}",
+    "{% for m in messages recursive %}{{ m.type or m.role }}"
+    "{% if m.content is iterable and m.content is not string %}({{ loop(m.content) }}){% endif %}{% endfor %}",
+    "{% macro keys(d, n) %}{% for k in d|sort %}{{ '  ' * n }}{{ k }}{% if d[k] is mapping %}"
+    "{{ keys(d[k], n + 1) }}{% endif %}{% endfor %}{% endmacro %}{{ keys(messages[1], 0) }}",
+    "{% set d = {'a': 1} %}{% set _ = d.update({'b': 2}) %}{{ d }}",
+    "{% set d = dict(messages[0], role='x') %}{{ d.role }}{{ d|length }}{{ dict(a=1, **d)|length }}",
+    "{% for r, ms in messages|groupby('role') %}{{ r }}{{ ms|length }}{% endfor %}",
+    "{% set x | upper | trim %} abc {{ messages[0].role }} {% endset %}[{{ x }}]",
+    "  {%+ if true +%}  x  {%+ endif %}\n{{- ' a' -}}  {{ 'b' }}",
+    "{% for (x, y), z in [((1, 2), 3)] %}{{ x }}{{ y }}{{ z }}{% else %}{% endfor %}{{ x is defined }}",
     "{% do x %}",
     "{% include 'x' %}",
     "{% if %}",

@@ -14,6 +14,7 @@ from arrowprep.chat.control_tokens import marked, unmarked, without_marks
 from arrowprep.chat.messages import normalized, plain
 from arrowprep.chat.sft.spec import SFTSpec, Shape
 from arrowprep.chat.template import ChatTemplate
+from arrowprep.chat.tool_arguments import as_taken
 from arrowprep.chat.train_on import TrainOn, is_trained, trained_spans
 from arrowprep.errors import ChatError
 
@@ -125,8 +126,13 @@ class Reader:
         return self._template().render(chat, add_generation_prompt=prompt, **variables).text
 
     def _given(self, chat: Chat, row: Row) -> tuple[Chat, dict[str, Any]]:
-        """A chat and the variables of its row as the template gets them: with marks around control tokens."""
+        """A chat and the variables of its row as the template gets them.
+
+        The arguments of calls are in the form that it takes, and control tokens have marks around them.
+        """
         variables = self._variables(row)
+        if any(message.get("tool_calls") for message in chat):
+            chat = as_taken(normalized(chat), self._template().argument_form)
         if self.controls is None:
             return chat, variables
         return marked(normalized(chat), self.controls), marked(plain(variables), self.controls)
