@@ -118,10 +118,11 @@ class NativeEngine:
         if not self.pipeline.full_offsets and self._better_at(text):
             encoded = self._encode(_one(text), True, True)
             columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
-            ids, *places = (column.values.to_pylist() for column in columns if column is not None)
+            ids, starts, ends, words = (column.values.to_pylist() for column in columns if column is not None)
             # an added token's text is what it was found as, with white space that it took
             if not any(map(self.pipeline.added.tokens.__contains__, ids)):
-                return Trace(ids, *places, list(map(self.pipeline.model.id_to_token, ids)))
+                values: list[Any] = list(map(self.pipeline.model.id_to_token, ids))
+                return Trace(ids, starts, ends, words, values)
         return self._reference.trace(text)
 
     def traces(self, texts: list[str]) -> list[Trace]:

@@ -108,6 +108,12 @@ class TestBpe:
         assert {"a", "##b", "##a", "##b</w>"} < set(tok.get_vocab())
         assert tok.encode("abab").tokens == ["abab</w>"]
 
+    def test_the_different_words_of_a_corpus_are_counted(self) -> None:
+        trainer = trainers.BpeTrainer(show_progress=False)
+        before = trainer.get_word_count(), repr(trainer)
+        trained(["a b b c", "d"], trainer)
+        assert (before, trainer.get_word_count()) == ((0, repr(trainer)), 4)
+
 
 class TestOthers:
     def test_word_pieces_have_the_prefix(self) -> None:

@@ -53,7 +53,9 @@ class Trainer(Generic[M]):
             )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+        return (
+            f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items() if k[0] != '_')})"
+        )
 
 
 def texts_of(batches: Iterable[Any], length: int | None = None, show: bool = False) -> Iterator[str]:

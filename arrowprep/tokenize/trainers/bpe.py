@@ -58,6 +58,11 @@ class BpeTrainer(Trainer[Model]):
         self.continuing_subword_prefix = continuing_subword_prefix
         self.end_of_word_suffix = end_of_word_suffix
         self.max_token_length = max_token_length
+        self._word_count = 0
+
+    def get_word_count(self) -> int:
+        """How many different words the last corpus had."""
+        return self._word_count
 
     def train(self, words: Counter[str], model: Model) -> None:
         assert isinstance(model, BPE)
@@ -70,6 +75,7 @@ class BpeTrainer(Trainer[Model]):
 
     def learn(self, words: Counter[str]) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """The vocabulary, and the merges in their order."""
+        self._word_count = len(words)
         tokens = _Numbers(token.content for token in self.special_tokens)
         for character in self._alphabet(words):
             tokens.number(character)
