@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arrowprep.errors import BadArgument
+from arrowprep.errors import BadArgument, warn
+from arrowprep.tokenize.pre_tokenizers import ByteLevel, Metaspace, PreTokenizer
 from arrowprep.tokenize.tokenizer import Tokenizer
 
 NO_LIMIT = int(1e30)  # model_max_length of a tokenizer that says none
@@ -59,3 +60,17 @@ def templates_by_name(templates: Any) -> str | dict[str, str] | None:
     ):
         return dict(templates)
     raise BadArgument("chat_template is a text, or texts by name", chat_template=templates)
+
+
+def put_spaces_in_front(pre_tokenizer: PreTokenizer | None, wanted: bool) -> None:
+    """Change whether a pipeline puts a space before a text, or before each of its words; warn where none can."""
+    leaves = pre_tokenizer.leaves if pre_tokenizer else ()
+    able = [leaf for leaf in leaves if isinstance(leaf, (ByteLevel, Metaspace))]
+    if not able:
+        warn("add_prefix_space does nothing: the tokenizer has no ByteLevel or Metaspace pre-tokenizer")
+        return
+    first = able[0]
+    if isinstance(first, ByteLevel):
+        first.add_prefix_space = wanted
+    elif (first.prepend_scheme != "never") != wanted:
+        first.prepend_scheme = "first" if wanted else "never"

@@ -11,7 +11,7 @@ import pytest
 
 import arrowprep
 from arrowprep import PreTrainedTokenizer, load_tokenizer
-from arrowprep.errors import BadArgument, BadTokenizerFile, MissingFile, UnknownFileType
+from arrowprep.errors import ArrowprepWarning, BadArgument, BadTokenizerFile, MissingFile, UnknownFileType
 from arrowprep.tokenize.files import huggingface
 from tests.tokenize.small import CONFIG, pipeline, write_folder
 
@@ -26,6 +26,15 @@ class TestReading:
         tok = arrowprep.load_tokenizer(write_folder(tmp_path))
         assert tok.encode("hello") == [268, 259, 269]
         assert (tok.pad_token, tok.model_max_length) == ("<pad>", 32)
+
+    def test_a_space_in_front_is_put_where_it_is_asked_for(self, tmp_path: Path) -> None:
+        folder = write_folder(tmp_path)
+        plain, spaced = load_tokenizer(folder), load_tokenizer(folder, add_prefix_space=True)
+        assert spaced.encode("world") == plain.encode(" world") != plain.encode("world")
+        assert load_tokenizer(folder, add_prefix_space=False).encode("world") == plain.encode("world")
+        write(folder / "tokenizer.json", pipeline(pre_tokenizer={"type": "Whitespace"}))
+        with pytest.warns(ArrowprepWarning, match="add_prefix_space"):
+            load_tokenizer(folder, add_prefix_space=True)
 
     def test_packed_files_and_single_files_are_read(self, tmp_path: Path) -> None:
         packed = tmp_path / "packed"

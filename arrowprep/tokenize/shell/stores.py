@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.files import huggingface, huggingface_save, pipelines
+from arrowprep.tokenize.settings import put_spaces_in_front
 from arrowprep.tokenize.shell.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Stores(Vocabulary):
         Where there is none, the first of tekken.json, *.model (SentencePiece), *.tiktoken,
         vocab.json with merges.txt, and vocab.txt. A .tiktoken file does not say how text is
         cut: `pattern=` and `special_tokens=` do, where it is no well-known one.
+        `add_prefix_space=` changes whether the pipeline puts a space before a text.
 
         "org/name" is looked for where the hub's own tools keep what they downloaded
         (at `revision`); what those tools alone understand, such as `token`, is ignored.
@@ -70,6 +72,8 @@ class Stores(Vocabulary):
             raise type(error)(
                 f"{folder.file}: {error}", **{**error.facts, "path": str(folder.file)}
             ) from error
+        if overrides.get("add_prefix_space") is not None:
+            put_spaces_in_front(pipeline.pre_tokenizer, bool(overrides["add_prefix_space"]))
         settings = {**known, **folder.settings, "name_or_path": str(path), **overrides}
         for name in pipelines.OPTIONS:
             settings.pop(name, None)
