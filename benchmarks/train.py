@@ -29,7 +29,7 @@ KINDS = {
     "wordlevel": ("WordLevel", "WordLevelTrainer"),
     "unigram": ("Unigram", "UnigramTrainer"),
 }
-UNIGRAM = (3.0, 8000)  # megabytes and vocabulary: it takes far longer, everywhere
+UNIGRAM = (1.0, 8000)  # megabytes and vocabulary: it takes far longer, everywhere
 
 
 def texts_of(megabytes: float) -> list[str]:

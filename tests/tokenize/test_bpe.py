@@ -42,6 +42,34 @@ def test_merging_is_that_of_the_book(text: str, pairs: list[tuple[str, str]]) ->
         assert lengths == list(map(len, expected))
 
 
+@pytest.mark.parametrize("letters", ["a", "ab", "abcdefgh"])
+def test_four_times_the_length_is_four_times_the_work(letters: str) -> None:
+    class Counted(dict[tuple[str, str], int]):
+        asked = 0
+
+        def get(self, pair: tuple[str, str], default: int, /) -> int:  # type: ignore[override]
+            Counted.asked += 1
+            return super().get(pair, default)
+
+    tokens = [
+        *letters,
+        *(a + b for a in letters for b in letters),
+        *(2 * (a + b) for a in "a" for b in letters),
+    ]
+    known = set(tokens) | {"a" * 2**n for n in range(20)}
+    ranks = Counted()
+    for token in sorted(known, key=len):
+        half = len(token) // 2
+        ranks.setdefault((token[:half], token[half:]), len(ranks))
+    work = []
+    for size in (20_000, 80_000):
+        text = "".join(random.Random(0).choices(letters, k=size))
+        before = Counted.asked
+        merge(list(text), [1] * size, ranks, str.__add__)
+        work.append(Counted.asked - before)
+    assert work[1] < 4.5 * work[0]
+
+
 WORDS = st.lists(st.text("abcx", min_size=1, max_size=12), min_size=1, max_size=12)
 OPTIONS: list[dict[str, object]] = [
     {},

@@ -53,9 +53,8 @@ class Trainer(Generic[M]):
             )
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items() if k[0] != '_')})"
-        )
+        options = (f"{name}={value!r}" for name, value in vars(self).items() if name[0] != "_")
+        return f"{type(self).__name__}({', '.join(options)})"
 
 
 def texts_of(batches: Iterable[Any], length: int | None = None, show: bool = False) -> Iterator[str]:
