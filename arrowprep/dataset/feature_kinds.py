@@ -18,7 +18,7 @@ import pyarrow.types as pat
 
 from arrowprep.dataset import dtypes
 from arrowprep.dataset.image import Image
-from arrowprep.errors import BadArgument, TypeConflict
+from arrowprep.errors import BadArgument, TypeConflict, WrongType
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,7 +142,11 @@ class ClassLabel:
 
 
 def _class_names(count: int | None, names: list[str] | None, names_file: str | Path | None) -> list[str]:
-    if names is None and names_file is not None:
+    if names is not None and names_file is not None:
+        raise BadArgument("ClassLabel takes names or names_file, not both")
+    if isinstance(names, str):
+        raise WrongType(f"ClassLabel takes a list of names, not the text {names!r}")
+    if names_file is not None:
         lines = Path(names_file).read_text(encoding="utf-8").splitlines()
         names = [name.strip() for name in lines if name.strip()]
     if names is None:

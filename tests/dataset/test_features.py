@@ -6,6 +6,7 @@ import copy
 import datetime
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -206,3 +207,11 @@ def test_reorder_follows_the_other_inside_structs() -> None:
 
 def test_a_repr_can_be_read_and_evaluated() -> None:
     assert eval(repr(EVERYTHING)) == EVERYTHING
+
+
+def test_names_of_classes_are_given_once_and_as_a_list(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("no\nyes")
+    with pytest.raises(ValueError, match="not both"):
+        ClassLabel(names=["no", "yes"], names_file=tmp_path / "names.txt")
+    with pytest.raises(TypeError, match="list"):
+        ClassLabel(names="yes")

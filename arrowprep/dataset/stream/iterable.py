@@ -14,6 +14,7 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.formats import canonical_name
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span, shard
+from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.stream import changes
 from arrowprep.dataset.stream.apply import Batched, Filtered, Mapped, Reshaped
 from arrowprep.dataset.stream.base import Draws, Stage
@@ -102,30 +103,59 @@ class IterableDataset(StreamExports):
         return cls._from_files("arrow", filename, None, {})
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any], features: Features | None = None) -> Self:
-        """From columns in memory."""
-        return cls._of_dataset("from_dict", mapping, features)
+    def from_dict(
+        cls,
+        mapping: Mapping[str, Any],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        num_shards: int | None = 1,
+    ) -> Self:
+        """From columns in memory, in shards of neighbouring rows."""
+        return cls._of_dataset("from_dict", num_shards, mapping, features, info, split)
 
     @classmethod
-    def from_list(cls, rows: Sequence[Mapping[str, Any]], features: Features | None = None) -> Self:
-        """From rows in memory."""
-        return cls._of_dataset("from_list", rows, features)
+    def from_list(
+        cls,
+        mapping: Sequence[Mapping[str, Any]],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        num_shards: int | None = 1,
+    ) -> Self:
+        """From a list of rows in memory, in shards of neighbouring rows."""
+        return cls._of_dataset("from_list", num_shards, mapping, features, info, split)
 
     @classmethod
-    def from_pandas(cls, df: Any, features: Features | None = None) -> Self:
-        """From a pandas data frame."""
-        return cls._of_dataset("from_pandas", df, features)
+    def from_pandas(
+        cls,
+        df: Any,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        preserve_index: bool | None = None,
+        num_shards: int | None = 1,
+    ) -> Self:
+        """From a pandas data frame, in shards of neighbouring rows."""
+        return cls._of_dataset("from_pandas", num_shards, df, features, info, split, preserve_index)
 
     @classmethod
-    def from_polars(cls, df: Any, features: Features | None = None) -> Self:
-        """From a Polars data frame."""
-        return cls._of_dataset("from_polars", df, features)
+    def from_polars(
+        cls,
+        df: Any,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: str | None = None,
+        num_shards: int | None = 1,
+    ) -> Self:
+        """From a Polars data frame, in shards of neighbouring rows."""
+        return cls._of_dataset("from_polars", num_shards, df, features, info, split)
 
     @classmethod
-    def _of_dataset(cls, constructor: str, *args: Any) -> Self:
+    def _of_dataset(cls, constructor: str, num_shards: int | None, *args: Any) -> Self:
         from arrowprep.dataset.dataset import Dataset
 
-        return cls.over(getattr(Dataset, constructor)(*args))
+        return cls.over(getattr(Dataset, constructor)(*args), num_shards)
 
     @classmethod
     def over(cls, dataset: Dataset, num_shards: int | None = 1) -> Self:

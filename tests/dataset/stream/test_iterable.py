@@ -378,3 +378,17 @@ def test_streams_are_imported_where_there_are_some() -> None:
     loaded = done.stdout.split()
     assert "arrowprep.dataset.dataset" in loaded
     assert [name for name in loaded if "dataset.stream" in name or name == "asyncio"] == []
+
+
+@pytest.mark.parametrize("num_shards", [1, 3])
+def test_rows_in_memory_stream_in_as_many_shards_as_asked(num_shards: int) -> None:
+    columns = {"n": list(range(7))}
+    rows = Dataset.from_dict(columns)
+    streams = [
+        IterableDataset.from_dict(columns, num_shards=num_shards, split="test"),
+        IterableDataset.from_list(rows.to_list(), num_shards=num_shards, split="test"),
+        IterableDataset.from_pandas(rows.to_pandas(), num_shards=num_shards, split="test"),
+    ]
+    for stream in streams:
+        assert (stream.num_shards, stream.split) == (num_shards, "test")
+        assert list(stream) == rows.to_list()
