@@ -63,7 +63,7 @@ def templates_by_name(templates: Any) -> str | dict[str, str] | None:
 
 
 def put_spaces_in_front(pre_tokenizer: PreTokenizer | None, wanted: bool) -> None:
-    """Change whether a pipeline puts a space before a text, or before each of its words; where no part can, warn."""
+    """Change whether a pipeline puts a space before a text, or each of its words; warns where no part can."""
     leaves = pre_tokenizer.leaves if pre_tokenizer else ()
     able = [leaf for leaf in leaves if isinstance(leaf, (ByteLevel, Metaspace))]
     if not able:
