@@ -42,10 +42,9 @@ def _ls(root: Path, arguments: argparse.Namespace) -> None:
     entries = shelf.entries(root)
     known = {entry.fingerprint for entry in entries}
     for entry in entries:
-        facts = (
-            f"{size(entry.size):>9}  used {_ago(entry.used):>8}  {_what(entry):<32} {_origin(entry, known)}"
-        )
-        print(f"{entry.fingerprint[:12]}  {facts}".rstrip())
+        times = f"made {_ago(entry.made):>9}  used {_ago(entry.used):>9}"
+        what = f"{_what(entry):<32} {_origin(entry, known)}"
+        print(f"{entry.fingerprint[:12]}  {size(entry.size):>9}  {times}  {what}".rstrip())
     left = shelf.orphans(root, 0)
     total = sum(entry.size for entry in entries)
     print(f"{len(entries)} entries, {size(total)} in {root}")

@@ -19,7 +19,7 @@ from arrowprep.dataset.splits import DatasetDict
 from arrowprep.dataset.storage.backing import Files
 from arrowprep.dataset.storage.converted import Reuse
 from arrowprep.dataset.storage.scratch import cache_root
-from arrowprep.dataset.storage.shelf import FILES, keep_budget
+from arrowprep.dataset.storage.shelf import FILES, tidy
 from arrowprep.dataset.view import View
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def load_local(
             split=name,
             cache_dir=None if cache_dir is None else Path(cache_dir).expanduser(),
         )
-    keep_budget(folder)
+    tidy(folder)
     return _picked(splits, split)
 
 

@@ -72,6 +72,21 @@ def test_a_failed_map_goes_on_whatever_the_processes(ds, steps, first, then):
     assert steps.seen() == []
 
 
+def test_a_map_goes_on_after_ctrl_c(ds, tmp_path):
+    def interrupted(batch):
+        with (tmp_path / "saw").open("a") as file:
+            file.write(f"{batch['n'][0]} ")
+        if batch["n"][0] == 60 and not (tmp_path / "go").exists():
+            raise KeyboardInterrupt
+        return {"m": batch["n"]}
+
+    with pytest.raises(KeyboardInterrupt):
+        ds.map(interrupted, batched=True, batch_size=10)
+    (tmp_path / "go").touch()
+    assert ds.map(interrupted, batched=True, batch_size=10)["m"][:] == list(range(100))
+    assert (tmp_path / "saw").read_text().split() == [str(n) for n in (*range(0, 70, 10), 60, 70, 80, 90)]
+
+
 def test_a_resumed_map_in_one_process_leaves_one_file(ds, steps, own_cache):
     (steps.folder / "fail").touch()
     with pytest.raises(MapError):

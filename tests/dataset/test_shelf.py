@@ -11,6 +11,7 @@ import pytest
 from arrowprep import Dataset, configured
 from arrowprep.cli.main import main
 from arrowprep.dataset.storage import shelf
+from arrowprep.dataset.storage.locks import only_one
 from arrowprep.dataset.storage.seal import intact
 
 
@@ -135,6 +136,45 @@ def test_files_of_stopped_runs_are_swept_when_they_are_old(folder, names):
     assert shelf.sweep(folder.parent) == [old]
     assert new.exists()
     assert names_left(folder) == set(names)
+
+
+def test_old_files_of_a_run_that_goes_on_stay(folder, names):
+    left = folder / "cache-00112233445566778899aabbccddeeff-deadbeef-0-0.arrow"
+    left.write_bytes(b"x")
+    os.utime(left, (1, 1))
+    with only_one(folder / ".cache-00112233445566778899aabbccddeeff.lock"):
+        assert shelf.sweep(folder.parent) == []
+    assert shelf.sweep(folder.parent) == [left]
+
+
+def test_parts_of_an_old_entry_stay(folder):
+    ds = Dataset.from_dict({"n": list(range(100))})
+    out = ds.map(_added, fn_kwargs={"step": 1}, num_proc=2)
+    for path in folder.iterdir():
+        os.utime(path, (1, 1))
+    assert len(list(folder.iterdir())) == 3
+    del out
+    gc.collect()
+    assert shelf.sweep(folder.parent) == []
+    assert ds.map(_added, fn_kwargs={"step": 1})[99]["c1"][0] == 100
+
+
+def test_a_process_sweeps_once(folder, names):
+    old = folder / "cache-00112233445566778899aabbccddeeff-deadbeef-0-0.arrow"
+    old.write_bytes(b"x")
+    os.utime(old, (1, 1))
+    script = "from arrowprep import Dataset; Dataset.from_dict({'n': [1]}).map(lambda row: {'m': 1})"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert not old.exists()
+    assert set(names) < names_left(folder)
+
+
+def test_an_entry_of_parts_stays_while_one_is_open(folder):
+    ds = Dataset.from_dict({"n": list(range(100))})
+    out = ds.map(_added, fn_kwargs={"step": 1}, num_proc=2)
+    assert shelf.prune(folder.parent, 0) == []
+    assert ds.cleanup_cache_files() == 0
+    assert out.map(lambda row: {"m": 1}, num_proc=2)[99]["c1"][0] == 100
 
 
 def flip(path, at):

@@ -21,7 +21,7 @@ from arrowprep.dataset.storage.backing import Files, Memory
 from arrowprep.dataset.storage.converted import Reuse
 from arrowprep.dataset.storage.parts import NOTE
 from arrowprep.dataset.storage.scratch import cache_root, scratch_folder
-from arrowprep.dataset.storage.shelf import FILES, keep_budget
+from arrowprep.dataset.storage.shelf import FILES, tidy
 from arrowprep.dataset.storage.sources import stat_name
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, UnreadableFile, WrongType, warn
@@ -88,7 +88,7 @@ class Loads(Held):
             reuse=Reuse.of(refresh, verify),
         )
         view = View.over(files, name, wanted)
-        keep_budget(root)
+        tidy(root)
         view = view.in_memory() if keep_in_memory else view
         return cls._over(view, split=split, cache_dir=None if cache_dir is None else Path(cache_dir))
 

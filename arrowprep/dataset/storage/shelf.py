@@ -23,6 +23,8 @@ ORPHAN_S = 24 * 3600.0  # what a stopped run left is kept so long, for it may be
 _ENTRY = re.compile(r"cache-(?P<fingerprint>[A-Za-z0-9_.]+)\.arrow")
 _LEFT = re.compile(r"\.?cache-(?P<fingerprint>[A-Za-z0-9_.]+?)(?:-[0-9a-f]{8}[-.].*|\.arrow\..*\.tmp|\.lock)")
 
+_swept: set[Path] = set()
+
 
 def entries(root: Path) -> list[Shelved]:
     """All entries of a cache folder, results and converted files, the last used first."""
@@ -39,15 +41,16 @@ def results(folder: Path) -> list[Shelved]:
 def orphans(root: Path, older_than_s: float = ORPHAN_S) -> list[Path]:
     """Files of runs that were stopped and not gone on with since; never those of a run that goes on."""
     folder, before = root / RESULTS, time.time() - older_than_s
-    held = {file for entry in results(folder) for file in entry.files}
-    found = []
-    for path in [*folder.glob("cache-*"), *folder.glob(".cache-*")]:
-        left = _LEFT.fullmatch(path.name)
-        if left is None or path in held or owner.is_gone(path.name) is False:
-            continue
-        if _made(path) < before and not is_held(folder / f".cache-{left['fingerprint']}.lock"):
-            found.append(path)
-    return found
+    named = [(path, _LEFT.fullmatch(path.name)) for path in folder.glob("*")]
+    old = [(path, name["fingerprint"]) for path, name in named if name and _made(path) < before]
+    held = {path for name in {name for _, name in old} for path in _parts_of(folder / f"cache-{name}.arrow")}
+    return [
+        path
+        for path, name in old
+        if path not in held
+        and owner.is_gone(path.name) is not False
+        and not is_held(folder / f".cache-{name}.lock")
+    ]
 
 
 def sweep(root: Path, older_than_s: float = ORPHAN_S) -> list[Path]:
@@ -81,8 +84,11 @@ def prune(root: Path, max_bytes: int) -> list[Shelved]:
     return removed
 
 
-def keep_budget(root: Path) -> None:
-    """Prune to what the settings allow; never what is in use, as a new entry is."""
+def tidy(root: Path) -> None:
+    """Sweep, once in a process, and prune to what the settings allow; never what is in use, as the new is."""
+    if root not in _swept:
+        _swept.add(root)
+        sweep(root)
     limit = config.settings().cache_max_bytes
     if limit is not None:
         prune(root, limit)
@@ -109,7 +115,7 @@ def _result(path: Path) -> Shelved | None:
         note: Mapping[str, Any] = read_note(path) or {}
     except FileError:
         note = {"operation": "broken", "kept": []}
-    files = (path, *(path.with_name(name) for name in note.get("parts", ())))
+    files = (path, *_parts(path, note))
     try:
         stats = [file.stat() for file in files if file.exists()]
     except OSError:
@@ -126,6 +132,17 @@ def _result(path: Path) -> Shelved | None:
         used=stats[0].st_mtime,
         made=note.get("made", stats[0].st_mtime),
     )
+
+
+def _parts(path: Path, note: Mapping[str, Any]) -> list[Path]:
+    return [path.with_name(name) for name in note.get("parts", ())]
+
+
+def _parts_of(path: Path) -> list[Path]:
+    try:
+        return _parts(path, read_note(path) or {})
+    except FileError:
+        return []
 
 
 def _made(path: Path) -> float:

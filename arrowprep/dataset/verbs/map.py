@@ -22,7 +22,7 @@ from arrowprep.dataset.storage.cache import Cache, Entry, copy_at
 from arrowprep.dataset.storage.leftovers import gaps
 from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
 from arrowprep.dataset.storage.scratch import scratch_folder
-from arrowprep.dataset.storage.shelf import keep_budget
+from arrowprep.dataset.storage.shelf import tidy
 from arrowprep.dataset.verbs.batches import BatchFunction, random_state_kept
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
 from arrowprep.dataset.verbs.returned import BARE, ERRORS, Returned
@@ -243,7 +243,7 @@ def _compute(
     entry = options.cache.publish(
         name, parts, note, complete, one_file=one_file, compression=options.compression
     )
-    keep_budget(options.cache.root)
+    tidy(options.cache.root)
     return entry
 
 
