@@ -99,23 +99,25 @@ def plain(value: Any, left: list[int] | None = None) -> Any:
         return _small(value)
     left = [_MOST_PARTS] if left is None else left
     if kind is dict:
-        _take(left, len(value))
+        left[0] -= len(value)
+        if left[0] < 0:
+            raise _too_many()
         return {
             (k if type(k) is str else plain(k, left)): (v if type(v) is str else plain(v, left))
             for k, v in value.items()
         }
     if kind is list:
-        _take(left, len(value))
+        left[0] -= len(value)
+        if left[0] < 0:
+            raise _too_many()
         return [item if type(item) is str else plain(item, left) for item in value]
     return _plain_of_other_types(value, left)
 
 
-def _take(left: list[int], parts: int) -> None:
-    left[0] -= parts
-    if left[0] < 0:
-        raise TemplateForbidden(
-            f"the conversation, or its tools, have more than {_MOST_PARTS:,} parts", kind="limit"
-        )
+def _too_many() -> TemplateForbidden:
+    return TemplateForbidden(
+        f"the conversation, or its tools, have more than {_MOST_PARTS:,} parts", kind="limit"
+    )
 
 
 def _small(number: int) -> int:
@@ -132,7 +134,9 @@ def _plain_of_other_types(value: Any, left: list[int]) -> Any:
         if isinstance(value, base):
             return plain(getattr(base, f"__{base.__name__}__")(value))
     if isinstance(value, (Mapping, list, tuple)):
-        _take(left, len(value))
+        left[0] -= len(value)
+        if left[0] < 0:
+            raise _too_many()
     if isinstance(value, Mapping):
         return {plain(key, left): plain(item, left) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -53,6 +53,8 @@ class Operators(Meter):
     def joined(self, parts: Iterable[str]) -> str:
         """Pieces of output as one text: what a macro, a set block or the template itself returns."""
         pieces = parts if isinstance(parts, list) else list(parts)
+        if len(pieces) == 1 and type(pieces[0]) is str:
+            return pieces[0]
         return self._join(pieces, sum(map(len, pieces)))
 
     def _join(self, parts: Sequence[str], size: int) -> str:

@@ -86,7 +86,8 @@ TEMPLATES = [
     "{%- set c = m.content|selectattr('type', 'equalto', 'text')|map(attribute='text')|join('') -%}"
     "{%- endif -%}{{ {'user': 'U'}.get(m.role, m.role|upper) ~ ': ' ~ c|trim }}{%- endfor -%}",
     "{% for m in messages recursive %}{{ m.type or m.role }}"
-    "{% if m.content is iterable and m.content is not string %}({{ loop(m.content) }}){% endif %}{% endfor %}",
+    "{% if m.content is iterable and m.content is not string %}({{ loop(m.content) }}){% endif %}"
+    "{% endfor %}",
     "{% macro keys(d, n) %}{% for k in d|sort %}{{ '  ' * n }}{{ k }}{% if d[k] is mapping %}"
     "{{ keys(d[k], n + 1) }}{% endif %}{% endfor %}{% endmacro %}{{ keys(messages[1], 0) }}",
     "{% set d = {'a': 1} %}{% set _ = d.update({'b': 2}) %}{{ d }}",
