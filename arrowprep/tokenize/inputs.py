@@ -31,7 +31,7 @@ def read_inputs(text: Any, pair: Any = None, *, words: bool = False) -> Inputs:
     """Sort out what `text` and `text_pair` are.
 
     A str is one text, a list a batch; with `words` a list of str is one text and a
-    list of lists a batch. A batch's element may itself be a pair. Arrow columns, and
+    list of lists a batch. Any element of a batch may itself be a pair. Arrow columns, and
     whatever has the Arrow capsule methods, are batches and stay Arrow; there null is
     no text and stays null. An empty str as the pair of one text is no pair.
 
@@ -101,18 +101,24 @@ def _pairs_for(texts: Any, pair: Any) -> Any:
 
 
 def _split_pairs(texts: Sequence[Any], words: bool) -> tuple[list[Any], list[Any]] | None:
-    """Both sides of a batch whose elements are pairs themselves; None when they are not."""
-    if not texts or isinstance(texts[0], str):
+    """Both sides of a batch in which elements are pairs, with None beside the others; None where none is."""
+    if not words and set(map(type, texts)) <= {str}:
         return None
-    if words and not (texts[0] and _is_words(texts[0][0])):
+    are_pairs = [_is_pair(item, words) for item in texts]
+    if not any(are_pairs):
         return None
-    for row, item in enumerate(texts):
-        if not isinstance(item, (list, tuple)) or len(item) != 2:
-            raise NotText(f"element {row} of the batch is {_say(item)}, the first one a pair", row=row)
-    firsts, seconds = [item[0] for item in texts], [item[1] for item in texts]
+    both = list(zip(texts, are_pairs, strict=True))
+    firsts = [item[0] if is_pair else item for item, is_pair in both]
+    seconds = [item[1] if is_pair else None for item, is_pair in both]
     _check(firsts, words)
-    _check(seconds, words)
+    _check([item for item in seconds if item is not None], words)
     return firsts, seconds
+
+
+def _is_pair(item: Any, words: bool) -> bool:
+    if not isinstance(item, (list, tuple)) or len(item) != 2:
+        return False
+    return all(map(_is_words, item)) if words else True
 
 
 def _check(texts: Sequence[Any], words: bool) -> None:

@@ -26,6 +26,7 @@ TEXTS: dict[str, tuple[Any, ...]] = {
     "pair": ("hello world", "Hi hello world world"),
     "pairs": (["hello", "hello world hello hello"], ["world hello", "Hi"]),
     "pairs in elements": ([("hello", "Hi"), ("Hi", "hello world")],),
+    "pairs and texts": (["Hi", ("hello", "Hi"), "hello world"],),
     "empty pair": ("hello", ""),
 }
 PADDING: list[dict[str, Any]] = [
@@ -112,6 +113,21 @@ def test_what_is_shown_of_tokens_agrees(both: tuple[PreTrainedTokenizer, Any]) -
             for char in range(30):
                 for text in range(theirs.n_sequences):
                     assert ours.char_to_token(row, char, text) == theirs.char_to_token(row, char, text)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        [["hello", "Hi"], ["Hi", "hello", "12"]],
+        [(["hello", "Hi"], ["12"]), ["Hi", "hello"]],
+        [["Hi"], (["hello"], ["12", "Hi"])],
+    ],
+)
+def test_batches_of_words_agree(both: tuple[PreTrainedTokenizer, Any], batch: Any) -> None:
+    for options in ({}, {"truncation": True, "max_length": 5, "padding": True}):
+        ours, theirs = (outcome(tok, batch, is_split_into_words=True, **options) for tok in both)
+        assert ours == theirs
+        assert ours != "an error"
 
 
 def test_decoding_agrees(both: tuple[PreTrainedTokenizer, Any]) -> None:
