@@ -206,7 +206,8 @@ def collators(clock: str, rounds: int) -> Iterator[Row]:
         ),
     }
     for what, sides in rows.items():
-        yield Row(f"collate 32 x 2,000, {what}", *best(list(sides), clock, 3 * rounds), 10.0)
+        target = None if what.endswith("lists") else 10.0  # reading a list of numbers is the same for all
+        yield Row(f"collate 32 x 2,000, {what}", *best(list(sides), clock, 3 * rounds), target)
 
 
 # --- packing ---
