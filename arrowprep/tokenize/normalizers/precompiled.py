@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
+import sys
+from array import array
 from functools import cached_property
 from typing import Any
 
@@ -98,7 +100,10 @@ class CharacterMap:
         (size,) = struct.unpack_from("<I", data)
         if size % 4 or size + 4 > len(data) or not size:
             raise BadTokenizerFile("the character map is cut short")
-        self._units = struct.unpack_from(f"<{size // 4}I", data, 4)
+        # an array and not a tuple: of 60,000 numbers few are ever looked at
+        self._units = array("I", data[4 : 4 + size])
+        if sys.byteorder == "big":  # pragma: no cover - the file is little-endian
+            self._units.byteswap()
         self._texts = data[4 + size :]
         self._found: dict[str, str | None] = {}
         self._begin: dict[str, bool] = {}
