@@ -107,7 +107,7 @@ def _cut(table: pa.Table) -> Iterator[pa.RecordBatch]:
 
 def rows_a_batch(table: pa.Table, size: int) -> int:
     """Rows that take about `size` bytes."""
-    pieces = max(1, round(table.nbytes / size))
+    pieces = max(1, round(int(table.nbytes) / size))
     return max(1, -(-int(table.num_rows) // pieces))
 
 

@@ -16,7 +16,7 @@ from arrowprep.dataset.storage.seal import intact
 class Shelved:
     """An entry: its files, and what it says of itself.
 
-    files: that it is found by comes first
+    files: the one it is found by comes first
     pins: the files that are locked by who uses it
     sealed: the files that have a checksum
     size: bytes of all files; used, made: seconds since the epoch
