@@ -67,6 +67,19 @@ def test_a_vocabulary_and_merges_given_by_hand(tmp_path: Path) -> None:
     assert read.backend_tokenizer.to_str() == tok.backend_tokenizer.to_str()
 
 
+def test_a_folder_with_a_vocabulary_alone_gets_the_family_s_pipeline(tmp_path: Path) -> None:
+    vocab = {"<|endoftext|>": 0, "1": 1, "2": 2, "12": 3}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    config = {"pad_token": "<pad>", "tokenizer_class": "Qwen2Tokenizer", "model_max_length": 9}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    tok = Qwen2Tokenizer.from_pretrained(tmp_path, padding_side="left")
+    assert tok.tokenize("12") == ["1", "2"]  # a digit a piece, unlike GPT-2
+    assert (tok.pad_token_id, tok.model_max_length, tok.padding_side) == (4, 9, "left")
+    assert GPT2Tokenizer.from_pretrained(tmp_path).tokenize("12") == ["12"]  # merges were made
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    assert GPT2Tokenizer.from_pretrained(tmp_path).tokenize("12") == ["1", "2"]
+
+
 def test_merges_that_are_not_given_are_made_of_the_vocabulary() -> None:
     made = [["a", "b"], ["ab", "b"], ["▁", "ab"]]
     assert merges(LlamaTokenizer(vocab=VOCAB)) == made

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from arrowprep.tokenize import decoders, models, normalizers, pre_tokenizers
+from arrowprep.tokenize.files import huggingface, pipelines
 from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import read_vocabulary
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.shell.pretrained import PreTrainedTokenizer
+from arrowprep.tokenize.shell.stores import HUB_ARGUMENTS
 from arrowprep.tokenize.special_tokens import frame_of
 from arrowprep.tokenize.tokenizer import Tokenizer
 
@@ -24,6 +26,9 @@ QWEN2_PATTERN = (
 )
 
 
+Self = TypeVar("Self", bound="_Family")
+
+
 class _Family(PreTrainedTokenizer):
     """BPE with a pipeline of its own.
 
@@ -35,6 +40,21 @@ class _Family(PreTrainedTokenizer):
     """
 
     model: ClassVar[type[models.Model]] = models.BPE
+
+    @classmethod
+    def from_pretrained(
+        cls: type[Self], path: str | Path, *, revision: str = "main", **overrides: Any
+    ) -> Self:
+        """As of any tokenizer; a vocab.json, which says of no pipeline, gets the family's."""
+        place = huggingface.place_of(path, revision)
+        vocab, merges = place / "vocab.json", place / "merges.txt"
+        if not place.is_dir() or pipelines.find(place) != vocab:
+            return super().from_pretrained(path, revision=revision, **overrides)
+        folder = huggingface.read_settings(place, from_tokenizer_json=False)
+        given = {name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS}
+        settings = {**folder.settings, "name_or_path": str(path), **given}
+        files = {"vocab": vocab, "merges": merges if merges.is_file() else None}
+        return cls(added_tokens_decoder=folder.added, **{**settings, **files})
 
 
 def _pipeline(
