@@ -111,7 +111,7 @@ def load_local(
     split: one of the splits, or an expression: "train[:10%]", "train[100:200]", "train+test"
     features: the types of all columns; otherwise they are decided from the whole data
     columns: the only ones to load
-    num_proc: processes that read one large JSON Lines file; other readers use all cores as it is
+    num_proc: processes that read one large JSON Lines or CSV file; other readers use all cores as it is
     cache_dir: where converted files and results of `map` live; ARROWPREP_CACHE by default
     keep_in_memory: hold the rows in memory instead of mapping them
     refresh: read the files again, whatever is in the cache

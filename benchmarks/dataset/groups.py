@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.dataset.inputs import Inputs
+if TYPE_CHECKING:
+    from benchmarks.dataset.inputs import Inputs  # which imports what `fresh` must not find imported
 
 
 class Figure(NamedTuple):

@@ -115,7 +115,7 @@ def convert(
 
     features: the types of all columns; a value that does not fit is a TypeConflict with file, row and column
     columns: the only ones to read
-    num_proc: processes that read one large JSON Lines file; the rows are the same
+    num_proc: processes that read one large JSON Lines or CSV file; the rows are the same
     reader: the name of the format, where the suffix does not tell it
     options: of the reader
 
@@ -205,8 +205,8 @@ def _convert(source: _Source, num_proc: int | None, folder: Path) -> Made:
 
 def _read_into(folder: Path, source: _Source, spec: ReadSpec, num_proc: int | None) -> Written:
     """The rows of a file as files in `folder`: by several processes where the format and the size allow."""
-    if source.reader.name == "json":
-        written = read_in_ranges(source.path, spec, source.features, folder, num_proc)
+    if source.reader.ranges is not None:
+        written = read_in_ranges(source.reader.ranges, source.path, spec, source.features, folder, num_proc)
         if written is not None:
             return written
     with bar(None, f"Reading {source.path.name}") as progress:

@@ -35,22 +35,33 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
     encoding, encoding_errors.
     """
     with _opened(path, spec.options) as stream:
-        names, rows = _header(stream, path, spec.options)
-        wanted = _wanted(names, spec)
-        text = {name for name in spec.floor.names if pa.types.is_string(spec.floor.field(name).type)}
-        late = LateText(path, text)
-        any_rows = False
-        try:
-            for batch in _ahead(_batches(rows, _arrow_options(names, wanted, spec.options))):
-                fields = zip(wanted, batch.columns, strict=True)
-                columns = {name: field if name in text else narrowed(field) for name, field in fields}
-                late.look(batch, columns)
-                any_rows = any_rows or batch.num_rows > 0
-                yield pa.table(columns)
-        except pa.ArrowInvalid as error:
-            raise _located(path, len(names), spec.options, error) from error
-        if not any_rows:
-            yield pa.table({name: pa.nulls(0) for name in wanted})
+        yield from tables(stream, path, spec)
+
+
+def tables(stream: IO[bytes], path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
+    """As `read`, of the header and rows that a stream of the file gives."""
+    names, rows = _header(stream, path, spec.options)
+    wanted = _wanted(names, spec)
+    text = {name for name in spec.floor.names if pa.types.is_string(spec.floor.field(name).type)}
+    late = LateText(path, text)
+    any_rows = False
+    try:
+        for batch in _ahead(_batches(rows, _arrow_options(names, wanted, spec.options))):
+            fields = zip(wanted, batch.columns, strict=True)
+            columns = {name: field if name in text else narrowed(field) for name, field in fields}
+            late.look(batch, columns)
+            any_rows = any_rows or batch.num_rows > 0
+            yield pa.table(columns)
+    except pa.ArrowInvalid as error:
+        raise _located(path, len(names), spec.options, error) from error
+    if not any_rows:
+        yield pa.table({name: pa.nulls(0) for name in wanted})
+
+
+def names_in(path: Path, options: Mapping[str, Any]) -> list[str]:
+    """The column names that the header or the options give."""
+    with _opened(path, options) as stream:
+        return _header(stream, path, options)[0]
 
 
 def _batches(rows: IO[bytes], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
@@ -71,7 +82,7 @@ def _opened(path: Path, options: Mapping[str, Any]) -> Any:
     return opened(path, options.get("encoding") or "utf-8", options.get("encoding_errors") or "strict")
 
 
-def _dialect(options: Mapping[str, Any]) -> dict[str, Any]:
+def dialect_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that say how fields are parted, as Python's csv module names them."""
     separator = options.get("sep", options.get("delimiter")) or ","
     if len(separator.encode()) != 1:
@@ -87,7 +98,7 @@ def _dialect(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arrow_options(names: list[str], wanted: list[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    dialect = _dialect(options)
+    dialect = dialect_of(options)
     unquoted = dialect["quoting"] == csv.QUOTE_NONE
     missing = options.get("na_values") or []
     return {
@@ -121,7 +132,9 @@ def _header(stream: IO[bytes], path: Path, options: Mapping[str, Any]) -> tuple[
     for _ in range(skip):
         stream.readline()
     seen: list[bytes] = []
-    first = next((fields for fields in csv.reader(_lines(stream, seen), **_dialect(options)) if fields), None)
+    first = next(
+        (fields for fields in csv.reader(_lines(stream, seen), **dialect_of(options)) if fields), None
+    )
     if first is None:
         raise UnreadableFile(f"{path} is empty", path=path)
     if given is not None and header in ("infer", None):
@@ -195,7 +208,7 @@ def _located(path: Path, width: int, options: Mapping[str, Any], error: Exceptio
     with _opened(path, options) as stream:
         for _ in range(skip):
             stream.readline()
-        reader = csv.reader(_lines(stream, []), **_dialect(options))
+        reader = csv.reader(_lines(stream, []), **dialect_of(options))
         for fields in reader:
             if fields and len(fields) != width:
                 line = skip + reader.line_num

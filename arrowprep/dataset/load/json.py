@@ -28,6 +28,7 @@ from arrowprep.dataset.load.sources import (
     blocks,
     check_utf8,
     is_compressed,
+    line_starts,
     opened,
     opened_range,
 )
@@ -74,13 +75,13 @@ def _begins_object(start: bytes) -> bool:
     return start.split(b"\n")[0].strip() == b"{"
 
 
-def can_be_cut(path: Path, spec: ReadSpec) -> bool:
-    """Whether a file is plain JSON Lines, whose lines can be read apart from each other."""
+def cuts(path: Path, spec: ReadSpec, count: int) -> list[int]:
+    """Where lines begin that part a file into about `count` ranges; none where it is not plain JSON Lines."""
     if is_compressed(path) or set(spec.options) - {"block_bytes"}:
-        return False
+        return []
     with opened(path) as stream:
         start = stream.read(_LOOK).lstrip()
-    return start.startswith(b"{") and not _begins_object(start)
+    return line_starts(path, count) if start.startswith(b"{") and not _begins_object(start) else []
 
 
 def read_range(path: Path, spec: ReadSpec, start: int, stop: int) -> Iterator[pa.Table]:

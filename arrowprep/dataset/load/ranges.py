@@ -1,4 +1,4 @@
-"""One large JSON Lines file, read by several processes: a byte range each, cut where lines end.
+"""One large file, read by several processes: a byte range each, cut where rows begin.
 
 What a range meets that a message could be about (an error, values that become text) is left to
 one process, which reads the whole file and knows its lines: no outcome depends on the ranges.
@@ -8,25 +8,43 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from arrowprep.dataset.execute import Inline, choose_executor
 from arrowprep.dataset.features import Features
-from arrowprep.dataset.load import json, natural
+from arrowprep.dataset.load import natural
 from arrowprep.dataset.load.segments import NATURAL, ReadAgain
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.dataset.load.written import Written, in_one_folder, write_tables
 from arrowprep.errors import ArrowprepError, ArrowprepWarning, TypeConflict, WorkerDied
 from arrowprep.progress import bar
 
-_LEAST_BYTES = 8 << 20  # of a range: to read fewer takes less time than to start a process
+Cuts: TypeAlias = Callable[[Path, ReadSpec, int], list[int]]
+ReadRange: TypeAlias = Callable[[Path, ReadSpec, int, int], Iterator[pa.Table]]
+
+_LEAST_BYTES = 64 << 20  # of a range: fewer are read before a cold process has started (0.35 s)
 _A_PROCESS = 2  # ranges, so that none waits long for the last one
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """How a format's files are read in ranges.
+
+    cuts: (path, spec, count) -> about so many places where rows begin, from 0 to the file's size; none
+        where the rows of this file cannot be read apart from each other
+    read: (path, spec, start, stop) -> tables of the rows in these bytes. Raises an ArrowprepError where a
+        message is due, or where the range turns out not to hold whole rows
+    """
+
+    cuts: Cuts
+    read: ReadRange
 
 
 @dataclass(frozen=True)
@@ -41,6 +59,7 @@ class _Range:
 
 @dataclass(frozen=True)
 class _RangeWorker:
+    read: ReadRange
     path: Path
     spec: ReadSpec
     features: Features | None
@@ -54,7 +73,7 @@ class _RangeWorker:
         while True:
             shutil.rmtree(task.folder, ignore_errors=True)  # of a reading with narrower types
             task.folder.mkdir()
-            tables = json.read_range(self.path, spec, task.start, task.stop)
+            tables = self.read(self.path, spec, task.start, task.stop)
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("error", ArrowprepWarning)
@@ -72,10 +91,11 @@ class _RangeWorker:
 
 
 def read_in_ranges(
-    path: Path, spec: ReadSpec, features: Features | None, folder: Path, num_proc: int | None
+    ranges: Ranges, path: Path, spec: ReadSpec, features: Features | None, folder: Path, num_proc: int | None
 ) -> Written | None:
-    """The rows of a JSON Lines file as Arrow files in `folder`; None where one process is to read it."""
-    cuts = _cuts(path, (num_proc or 1) * _A_PROCESS) if json.can_be_cut(path, spec) else []
+    """The rows of a file as Arrow files in `folder`; None where one process is to read it."""
+    count = min((num_proc or 1) * _A_PROCESS, path.stat().st_size // _LEAST_BYTES)
+    cuts = ranges.cuts(path, spec, count) if count > 1 else []
     tasks = [
         _Range(start, stop, spec.floor, folder / f"range-{number}")
         for number, (start, stop) in enumerate(pairwise(cuts))
@@ -84,7 +104,7 @@ def read_in_ranges(
     if isinstance(executor, Inline):
         return None
     found: dict[_Range, Written] = {}
-    worker = _RangeWorker(path, spec, features)
+    worker = _RangeWorker(ranges.read, path, spec, features)
     with bar(None, f"Reading {path.name}") as progress:
         while left := [task for task in tasks if task not in found]:
             try:
@@ -101,19 +121,6 @@ def read_in_ranges(
                 task if found[task].schema.equals(schema) else replace(task, floor=schema) for task in tasks
             ]
     return in_one_folder([found[task] for task in tasks], folder)
-
-
-def _cuts(path: Path, count: int) -> list[int]:
-    """Where ranges begin and end, each at a line's start."""
-    size = path.stat().st_size
-    count = min(count, size // _LEAST_BYTES)
-    cuts = {0, size}
-    with path.open("rb") as file:
-        for number in range(1, count):
-            file.seek(size * number // count - 1)
-            file.readline()
-            cuts.add(file.tell())
-    return sorted(cuts)
 
 
 def _agreed(schemas: Sequence[pa.Schema]) -> pa.Schema | None:

@@ -13,7 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrowprep.dataset.load import csv, ipc, json, parquet, text
+from arrowprep.dataset.load import csv, csv_ranges, ipc, json, parquet, text
+from arrowprep.dataset.load.ranges import Ranges
 from arrowprep.dataset.load.segments import NATURAL, TYPED, Rules
 from arrowprep.dataset.load.sources import is_compressed, kind_of
 from arrowprep.dataset.load.spec import ReadSpec
@@ -28,6 +29,7 @@ class Reader:
     options: names of what it can be told
     compressed: whether files may be compressed as a whole
     defaults: options that differ from the format's usual ones
+    ranges: how several processes read one file; None: one does
     """
 
     name: str
@@ -37,6 +39,7 @@ class Reader:
     rules: Rules
     compressed: bool = True
     defaults: Mapping[str, Any] | None = None
+    ranges: Ranges | None = None
 
     def check(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """The options with defaults; BadArgument for one that this format does not have."""
@@ -49,12 +52,17 @@ class Reader:
         return {**(self.defaults or {}), **options}
 
 
+_OF_JSON = Ranges(json.cuts, json.read_range)
+_OF_CSV = Ranges(csv_ranges.cuts, csv_ranges.read_range)
+_TABS = {"sep": "\t"}
 READERS = {
     reader.name: reader
     for reader in (
-        Reader("json", json.read, (".jsonl", ".json", ".ndjson"), json.OPTIONS, NATURAL),
-        Reader("csv", csv.read, (".csv",), csv.OPTIONS, NATURAL),
-        Reader("tsv", csv.read, (".tsv", ".tab"), csv.OPTIONS, NATURAL, defaults={"sep": "\t"}),
+        Reader("json", json.read, (".jsonl", ".json", ".ndjson"), json.OPTIONS, NATURAL, ranges=_OF_JSON),
+        Reader("csv", csv.read, (".csv",), csv.OPTIONS, NATURAL, ranges=_OF_CSV),
+        Reader(
+            "tsv", csv.read, (".tsv", ".tab"), csv.OPTIONS, NATURAL, defaults={"sep": "\t"}, ranges=_OF_CSV
+        ),
         Reader("parquet", parquet.read, (".parquet", ".pq"), parquet.OPTIONS, TYPED, compressed=False),
         Reader("arrow", ipc.read, (".arrow", ".feather", ".ipc"), ipc.OPTIONS, TYPED, compressed=False),
         Reader("text", text.read, (".txt", ".text"), text.OPTIONS, NATURAL),
