@@ -42,6 +42,7 @@ __all__ = [
     "List",
     "Sequence",
     "Value",
+    "children_of",
     "with_metadata",
 ]
 
@@ -135,14 +136,12 @@ class Features(dict[str, Any]):
         """Struct fields as columns of their own, named `parent.child`."""
         flat = self
         for _ in range(max_depth - 1):
-            if not any(isinstance(feature, dict) for feature in flat.values()):
+            if not any(map(children_of, flat.values())):
                 break
             deeper = Features()
             for name, feature in flat.items():
-                children = feature if isinstance(feature, dict) else {}
-                deeper.update(
-                    {f"{name}.{child}": inner for child, inner in children.items()} or {name: feature}
-                )
+                inside = {f"{name}.{child}": inner for child, inner in children_of(feature).items()}
+                deeper.update(inside or {name: feature})
             flat = deeper
         return flat
 
@@ -154,6 +153,13 @@ class Features(dict[str, Any]):
         if name not in self:
             raise ColumnNotFound(name, list(self))
         return self[name]
+
+
+def children_of(feature: Any) -> Mapping[str, Any]:
+    """The fields of a struct, also of a picture that is shown as it is stored; none of other features."""
+    if isinstance(feature, Image) and not feature.decode:
+        return {"bytes": Value("binary"), "path": Value("string")}
+    return feature if isinstance(feature, dict) else {}
 
 
 def with_metadata(schema: pa.Schema, features: Features) -> pa.Schema:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from arrowprep.dataset.compute import pc
-from arrowprep.dataset.features import Features
+from arrowprep.dataset.features import Features, children_of
 from arrowprep.dataset.indices import Rows, Span, compose
 from arrowprep.dataset.storage.backing import Backing, Cell, Memory, own_copy
 from arrowprep.dataset.storage.cache import MappedPicks
@@ -201,19 +201,19 @@ class View:
         return replace(self, features=Features({n: features.get(n, f) for n, f in self.features.items()}))
 
     def flattened(self, max_depth: int, fingerprint: str) -> View:
-        """Struct columns as one column a field, named `parent.child`, as deep as asked."""
+        """Struct columns as one column a field, named `parent.child`; 2 deep opens the outer structs only."""
         view = self
-        for _ in range(max_depth):
-            if not any(isinstance(feature, dict) for feature in view.features.values()):
+        for _ in range(max_depth - 1):
+            if not any(map(children_of, view.features.values())):
                 break
             columns: dict[str, Place] = {}
             found = Features()
             for name, place in view.columns.items():
                 feature = view.features[name]
-                if not isinstance(feature, dict):
+                children = children_of(feature)
+                if not children:
                     columns[name], found[name] = place, feature
-                    continue
-                for child, inner in feature.items():
+                for child, inner in children.items():
                     columns[f"{name}.{child}"] = replace(place, path=(*place.path, child))
                     found[f"{name}.{child}"] = inner
             view = replace(view, columns=columns, features=found)

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from arrowprep import ClassLabel, Dataset, Features, Value, interleave_datasets
+from arrowprep import ClassLabel, Dataset, Features, Image, Value, interleave_datasets
 from arrowprep.errors import BadArgument, ColumnNotFound, MapError
 
 
@@ -61,7 +61,7 @@ class TestFlatten:
         flat = ds.flatten()
         assert flat.column_names == ["s.a", "s.b.c", "k"]
         assert flat[:] == {"s.a": [1, None], "s.b.c": ["x", None], "k": [1, 2]}
-        assert ds.flatten(max_depth=1).column_names == ["s.a", "s.b", "k"]
+        assert ds.flatten(max_depth=2).column_names == ["s.a", "s.b", "k"]
         assert flat.select([1])["s.a"][:] == [None]
 
 
@@ -77,3 +77,11 @@ class TestInterleave:
             interleave_datasets([ds, ds], probabilities=[1.0, 0.0], stopping_strategy="all_exhausted")
         with pytest.raises(BadArgument, match="no datasets"):
             interleave_datasets([])
+
+
+def test_a_picture_is_opened_only_where_it_is_shown_as_it_is_stored() -> None:
+    rows = [{"p": {"bytes": b"x", "path": None}}]
+    stored = Dataset.from_list(rows, features=Features({"p": Image(decode=False)}))
+    assert stored.flatten().to_list() == [{"p.bytes": b"x", "p.path": None}]
+    assert stored.features.flatten() == stored.flatten().features
+    assert stored.cast_column("p", Image()).flatten().column_names == ["p"]

@@ -85,6 +85,7 @@ VERBS = {
     "map kwargs": lambda d, lib: d.map(lambda row, k: {"k": k}, fn_kwargs={"k": 5}),
     "repeat": lambda d, lib: d.repeat(3),
     "flatten": lambda d, lib: d.flatten(),
+    "flatten outer structs": lambda d, lib: d.flatten(max_depth=2),
     "flatten a selection": lambda d, lib: d.shuffle(seed=3).flatten().select([1, 0]),
     "batch": lambda d, lib: d.batch(3),
     "batch without the rest": lambda d, lib: d.shuffle(seed=1).batch(3, drop_last_batch=True),
