@@ -61,6 +61,15 @@ def test_conversations_become_labels_for_the_assistants_words(tmp_path: Path) ->
     assert 50 < int(percent) < 95  # most of the text is answers
 
 
+def test_a_trainers_loss_is_that_by_hand(tmp_path: Path) -> None:
+    for name in ("torch", "transformers", "accelerate", "datasets"):
+        pytest.importorskip(name, reason=f"{name}, which the example trains with, is not installed")
+    shown = run(tmp_path, ROOT / "examples" / "sft_train.py")
+    first, by_hand, second = map(float, re.findall(r"\d+\.\d+", shown.partition("loss of the first")[2]))
+    assert first == pytest.approx(by_hand, abs=2e-4)
+    assert 0 < second < 2 * first
+
+
 def test_every_example_is_tested() -> None:
     tests = Path(__file__).read_text()
     assert [path.name for path in (ROOT / "examples").glob("*.py") if f'"{path.name}"' not in tests] == []
