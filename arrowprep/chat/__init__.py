@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from arrowprep.chat.convention import Convention
     from arrowprep.chat.mask import span_mask
     from arrowprep.chat.packing import Packing, pack
-    from arrowprep.chat.report import SFTReport, report_sft
+    from arrowprep.chat.report import ChatReport, report_sft
     from arrowprep.chat.sft import SFTSpec, prepare_sft
     from arrowprep.chat.template import ChatTemplate, Rendered, choose_template
     from arrowprep.chat.tools import function_schema
@@ -36,20 +36,20 @@ _HOME = {
     "pack": "packing",
     "SFTSpec": "sft",
     "prepare_sft": "sft",
-    "SFTReport": "report",
+    "ChatReport": "report",
     "report_sft": "report",
     "DataCollatorWithFlattening": "collate",
     "DataCollatorWithPadding": "collate",
 }
 
 __all__ = [
+    "ChatReport",
     "ChatTemplate",
     "Convention",
     "DataCollatorWithFlattening",
     "DataCollatorWithPadding",
     "Packing",
     "Rendered",
-    "SFTReport",
     "SFTSpec",
     "TrainOn",
     "choose_template",

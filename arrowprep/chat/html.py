@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 
 from arrowprep.chat.packing import Packing
-from arrowprep.chat.report import SFTReport
+from arrowprep.chat.report import ChatReport
 from arrowprep.chat.show import Piece, ShownText
 
 __all__ = ["page"]
@@ -21,7 +21,7 @@ __all__ = ["page"]
 _PACKS_DRAWN = 40
 
 
-def page(title: str, report: SFTReport, texts: Sequence[ShownText], plan: Packing | None = None) -> str:
+def page(title: str, report: ChatReport, texts: Sequence[ShownText], plan: Packing | None = None) -> str:
     """The whole document.
 
     plan: how rows are packed, of which some packs are drawn
@@ -51,7 +51,7 @@ def _asset(name: str) -> str:
     return files("arrowprep.chat").joinpath("pages", name).read_text(encoding="utf-8")
 
 
-def _facts(report: SFTReport) -> str:
+def _facts(report: ChatReport) -> str:
     rows = "".join(f"<tr><th>{escape(n)}</th><td>{escape(v)}</td></tr>" for n, v in report.facts())
     found = "".join(
         f"<tr><th>{escape(group)}</th><td>{finding.count:,} × {escape(finding.what)}</td></tr>"
@@ -60,7 +60,7 @@ def _facts(report: SFTReport) -> str:
     return f'<section><h2>Rows and tokens</h2><table class="facts">{rows}{found}</table></section>'
 
 
-def _histogram(report: SFTReport) -> str:
+def _histogram(report: ChatReport) -> str:
     most = max((count for *_, count in report.lengths), default=1)
     bars = "".join(
         f"<tr><th>{start:,}–{stop - 1:,}</th>"

@@ -1,4 +1,4 @@
-"""SFTReport: what a preparation keeps of a dataset, drops and trains on, and what looks wrong."""
+"""ChatReport: what a preparation keeps of a dataset, drops and trains on, and what looks wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from arrowprep.chat.sft.spec import SFTSpec
 from arrowprep.chat.sft.traces import excerpts
 from arrowprep.chat.template import ChatTemplate
 
-__all__ = ["Finding", "SFTReport", "report_of", "report_sft"]
+__all__ = ["ChatReport", "Finding", "report_of", "report_sft"]
 
 _GROUPS = ("dropped", "refused", "shortened", "unstopped", "no_bos", "problems")  # of findings
 _NAMED = 5  # rows that a finding names
@@ -42,7 +42,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class SFTReport:
+class ChatReport:
     """Rows are those of the data, tokens what the tokenizer made of them.
 
     rows_out: of the result: packs, where rows are packed
@@ -162,7 +162,7 @@ def report_sft(
     batch_size: int = 1000,
     load_from_cache_file: bool | None = None,
     **what: Any,
-) -> SFTReport:
+) -> ChatReport:
     """What `prepare_sft` with the same arguments does to the rows; both share one result in the cache.
 
     what: as of prepare_sft: max_length, train_on, truncation, packing, spans, stop_strings,
@@ -182,7 +182,7 @@ def problems_of(ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOp
     return _sorted(rows)
 
 
-def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding]) -> SFTReport:
+def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding]) -> ChatReport:
     """The report on the rows of a dataset, which are encoded."""
     facts, plan = encoded.facts, encoded.plan()
     trains, trains_not, unknown = facts.rows_by_stop()
@@ -190,7 +190,7 @@ def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding]) -> SFTR
     tokens_kept = int(facts.lengths[kept].sum())
     of_kept_rows = int(facts.tokens[np.isin(facts.rows, facts.rows[kept])].sum())
     whole = facts.tokens[facts.tokens > 0]
-    report = SFTReport(
+    report = ChatReport(
         options=asdict(encoded.spec),
         shape=encoded.reader.shape,
         rows_in=len(np.unique(facts.rows)),
@@ -218,7 +218,7 @@ def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding]) -> SFTR
     return _with_examples(report, ds, COLUMNS[encoded.reader.shape])
 
 
-def _with_examples(report: SFTReport, ds: SFTDataset, columns: Sequence[str]) -> SFTReport:
+def _with_examples(report: ChatReport, ds: SFTDataset, columns: Sequence[str]) -> ChatReport:
     """Each finding with the beginning of its first row."""
     firsts = sorted({finding.rows[0] for _, finding in report.findings()})
     if not firsts:
