@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from arrowprep.errors import BadArgument
-from arrowprep.tokenize.files import huggingface
+from arrowprep.tokenize.files import huggingface, pipelines
 from arrowprep.tokenize.shell import PreTrainedTokenizer
+from arrowprep.tokenize.shell.families import FAMILIES
 
 _registered: dict[str, type[PreTrainedTokenizer]] = {}  # by class name and by the type of a model
 
@@ -29,10 +30,14 @@ def load_tokenizer(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
 
 
 def _class_for(path: str | Path, overrides: dict[str, Any]) -> type[PreTrainedTokenizer]:
-    if _registered:
-        place = huggingface.place_of(path, overrides.get("revision", "main"))
-        for name in huggingface.classes_of(place) if place.is_dir() else ():
-            if found := _registered.get(name) or _registered.get(name.removesuffix("Fast")):
+    place = huggingface.place_of(path, overrides.get("revision", "main"))
+    if not place.is_dir():
+        return PreTrainedTokenizer
+    # a vocab.json alone says nothing of how texts are cut, the class that it was made for does
+    families = FAMILIES if pipelines.find(place) == place / "vocab.json" else {}
+    for name in huggingface.classes_of(place) if _registered or families else ():
+        for known in (_registered, families):
+            if found := known.get(name) or known.get(name.removesuffix("Fast")):
                 return found
     return PreTrainedTokenizer
 

@@ -75,6 +75,7 @@ def test_a_folder_with_a_vocabulary_alone_gets_the_family_s_pipeline(tmp_path: P
     tok = Qwen2Tokenizer.from_pretrained(tmp_path, padding_side="left")
     assert tok.tokenize("12") == ["1", "2"]  # a digit a piece, unlike GPT-2
     assert (tok.pad_token_id, tok.model_max_length, tok.padding_side) == (4, 9, "left")
+    assert type(load_tokenizer(tmp_path)) is Qwen2Tokenizer
     assert GPT2Tokenizer.from_pretrained(tmp_path).tokenize("12") == ["12"]  # merges were made
     (tmp_path / "merges.txt").write_text("#version: 0.2\n")
     assert GPT2Tokenizer.from_pretrained(tmp_path).tokenize("12") == ["1", "2"]

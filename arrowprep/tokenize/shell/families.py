@@ -244,3 +244,7 @@ class GPT2Tokenizer(_Family):
 
 
 _NO_AFFIXES: Mapping[str, Any] = {"continuing_subword_prefix": "", "end_of_word_suffix": ""}
+
+FAMILIES: Mapping[str, type[PreTrainedTokenizer]] = {
+    family.__name__: family for family in (GemmaTokenizer, GPT2Tokenizer, LlamaTokenizer, Qwen2Tokenizer)
+}
