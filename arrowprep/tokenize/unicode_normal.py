@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from arrowprep.tokenize import unicode_tables as tables
 
@@ -148,13 +149,9 @@ class NormalForm:
 
 def runs(codes: Iterable[int]) -> list[range]:
     """Code points as the fewest ranges."""
-    found: list[range] = []
-    for code in sorted(codes):
-        if found and found[-1].stop == code:
-            found[-1] = range(found[-1].start, code + 1)
-        else:
-            found.append(range(code, code + 1))
-    return found
+    ordered = sorted(codes)
+    begins = [i for i, code in enumerate(ordered) if not i or ordered[i - 1] != code - 1]
+    return [range(ordered[i], ordered[j - 1] + 1) for i, j in pairwise([*begins, len(ordered)])]
 
 
 def _hangul(syllable: str) -> str:

@@ -13,7 +13,7 @@ from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.normalizers.base import Normalizer
 from arrowprep.tokenize.normalizers.edits import Lowercase, removed
 from arrowprep.tokenize.normalizers.unicode_forms import NFD
-from arrowprep.tokenize.unicode_normal import charset, parse_ranges, runs
+from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
 # the blocks of CJK ideographs that BERT knows
 IDEOGRAPHS = re.compile(
@@ -26,8 +26,7 @@ BLANK = re.compile(f"[{re.escape(WHITESPACE)}]")
 @cache
 def _dropped() -> re.Pattern[str]:
     """NUL, U+FFFD and the control characters of Unicode 8.0, but tab, newline and return."""
-    codes = {code for r in parse_ranges(tables.CONTROL) for code in r} - set(map(ord, "\t\n\r"))
-    return re.compile(f"[\ufffd{charset(runs(codes))}]")
+    return re.compile(f"(?![\\t\\n\\r])[\ufffd{charset(parse_ranges(tables.CONTROL))}]")
 
 
 @cache
