@@ -307,14 +307,14 @@ class Maps(Held):
     ) -> Self:
         """Rows of lists: batch_size rows of each column as one, or neighbours that are equal in some columns.
 
-        by_column: the columns; with batch_size at most so many neighbours are one
+        by_column: the columns; batch_size beside it is taken, and cuts no run of neighbours
         num_proc: not beside by_column, for one process finds the neighbours
         """
         if batch_size is not None and batch_size < 1:
             raise BadArgument(f"batch_size must be at least 1, not {batch_size}", batch_size=batch_size)
         if by_column is not None:
             names = self._view.check(names_of(by_column) or ())
-            return self._with(grouped(self._view, names, batch_size))._called(new_fingerprint)
+            return self._with(grouped(self._view, names))._called(new_fingerprint)
         if batch_size is None:
             raise BadArgument("batch needs a batch_size, or by_column")
         plain = self._with(format=FormatSpec())

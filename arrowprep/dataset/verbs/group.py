@@ -18,15 +18,10 @@ from arrowprep.dataset.storage.backing import Memory
 from arrowprep.dataset.view import View
 
 
-def grouped(view: View, names: Sequence[str], at_most: int | None) -> View:
-    """A row for each run of rows that are equal in these columns, in memory; its values are lists.
-
-    at_most: rows of a run that become one; None for all
-    """
+def grouped(view: View, names: Sequence[str]) -> View:
+    """A row for each run of rows that are equal in these columns, in memory; its values are lists."""
     table = view.read(Span(0, view.num_rows)).combine_chunks()
     starts = _starts([_whole(table.column(name)) for name in names], table.num_rows)
-    if at_most is not None:
-        starts = _shortened(starts, at_most)
     lists = {name: _cut(_whole(table.column(name)), starts) for name in table.column_names}
     features = Features(
         {
@@ -35,7 +30,7 @@ def grouped(view: View, names: Sequence[str], at_most: int | None) -> View:
         }
     )
     rows = pa.table(lists, schema=features.arrow_schema)
-    return View.over(Memory(rows), combine("batch by", view.fingerprint, tuple(names), at_most), features)
+    return View.over(Memory(rows), combine("batch by", view.fingerprint, tuple(names)), features)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -52,12 +47,6 @@ def _starts(keys: list[pa.Array], num_rows: int) -> RowArray:
     for key in keys:
         begins[1:] |= _differs(key)
     return np.append(np.flatnonzero(begins), num_rows).astype(np.int64)
-
-
-def _shortened(starts: RowArray, at_most: int) -> RowArray:
-    """Runs cut where they are longer than at_most."""
-    cuts = [np.arange(a, b, at_most, dtype=np.int64) for a, b in pairwise(starts.tolist())]
-    return np.concatenate([*cuts, starts[-1:]])
 
 
 def _differs(key: pa.Array) -> Any:
