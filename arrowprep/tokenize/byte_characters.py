@@ -28,7 +28,12 @@ def to_byte_characters(text: str) -> str:
     >>> to_byte_characters(" é\\n")
     'ĠÃ©Ċ'
     """
-    return text.encode().decode("latin-1").translate(_FROM_LATIN)
+    return latin_to_byte_characters(text.encode().decode("latin-1"))
+
+
+def latin_to_byte_characters(latin: str) -> str:
+    """Bytes that stand as the characters of Latin-1, each as its character: one for one, so places stay."""
+    return latin.translate(_FROM_LATIN)
 
 
 def from_byte_characters(token: str) -> bytes | None:

@@ -177,8 +177,8 @@ class NativeEngine:
         return self._encode(texts, offsets, words)
 
     def _encode(self, texts: pa.Array, offsets: bool, words: bool) -> Encoded:
-        texts = _aligned(texts)
-        column = _column(texts)
+        texts = aligned(texts)
+        column = text_column(texts)
         try:
             handle = call(
                 self._library,
@@ -187,7 +187,7 @@ class NativeEngine:
                 self._handle.pointer,
                 byref(column),
                 offsets or words,
-                _threads(),
+                threads(),
             )
         except KernelFailure as failure:
             if failure.row < 0:
@@ -243,7 +243,7 @@ def _one(text: str) -> pa.LargeStringArray:
     return pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)])
 
 
-def _aligned(texts: pa.Array) -> pa.Array:
+def aligned(texts: pa.Array) -> pa.Array:
     """`texts`, with a copy of the offsets where they lie where no number can be read."""
     valid, offsets, data = texts.buffers()
     if not offsets.address % 8:
@@ -252,7 +252,7 @@ def _aligned(texts: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(texts.type, len(texts), buffers, offset=texts.offset)
 
 
-def _column(texts: pa.Array) -> Texts:
+def text_column(texts: pa.Array) -> Texts:
     """A string column as the kernel reads it; `texts` must outlive it."""
     valid, offsets, data = texts.buffers()
     wide = pa.types.is_large_string(texts.type)
@@ -267,7 +267,7 @@ def _column(texts: pa.Array) -> Texts:
     )
 
 
-def _threads() -> int:
+def threads() -> int:
     """How many threads a call may use."""
     chosen = settings().threads
     if chosen:
@@ -286,8 +286,8 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
     if isinstance(library, str):
         return None, library
     try:
-        grammar, prefix = _grammar(pipeline.leaves)
-        options = _is_nfc(pipeline.normalizer) + 2 * prefix
+        grammar, prefix = grammar_of(pipeline.leaves)
+        options = is_nfc(pipeline.normalizer) + 2 * prefix
         in_raw, in_normalized = _Matched(pipeline, False), _Matched(pipeline, True)
         model = _model(library, pipeline.model, CACHE_BYTES if cache_bytes is None else cache_bytes)
         handle = call(
@@ -308,7 +308,7 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
     ), f"the kernel knows this pipeline ({cpu(library)})"
 
 
-def _grammar(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
+def grammar_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
     """The number of the splitter that does what the pre-tokenizers do, and whether a space goes first."""
     last = leaves[-1] if leaves else None
     if type(last) is not ByteLevel:
@@ -327,7 +327,7 @@ def _grammar(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
     return GRAMMARS[split.pattern.source], False
 
 
-def _is_nfc(normalizer: Normalizer | None) -> bool:
+def is_nfc(normalizer: Normalizer | None) -> bool:
     if normalizer is None:
         return False
     parts = normalizer.parts or (normalizer,)

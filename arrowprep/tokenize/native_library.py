@@ -7,7 +7,19 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_char,
+    c_char_p,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 2
+ABI = 3
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -92,6 +104,17 @@ class DecodedColumn(Structure):
     _fields_ = [("size", c_size_t), ("text", c_void_p), ("offsets", c_void_p), ("owner", c_void_p)]
 
 
+class CountedPieces(Structure):
+    _fields_ = [
+        ("count", c_size_t),
+        ("size", c_size_t),
+        ("data", c_void_p),
+        ("offsets", c_void_p),
+        ("counts", c_void_p),
+        ("owner", c_void_p),
+    ]
+
+
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_cpu": (c_uint32, []),
     "arrowprep_model_new": (
@@ -115,6 +138,27 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_decoder_free": (None, [c_void_p]),
     "arrowprep_decode": (c_void_p, [c_void_p, POINTER(Rows), c_uint32, POINTER(Failure)]),
     "arrowprep_decoded_free": (None, [c_void_p]),
+    "arrowprep_counter_new": (c_void_p, [c_uint32, c_uint32, POINTER(Failure)]),
+    "arrowprep_counter_free": (None, [c_void_p]),
+    "arrowprep_counter_feed": (c_uint32, [c_void_p, POINTER(Texts), c_size_t, POINTER(Failure)]),
+    "arrowprep_counted": (c_void_p, [c_void_p, POINTER(Failure)]),
+    "arrowprep_counted_free": (None, [c_void_p]),
+    "arrowprep_learner_new": (
+        c_void_p,
+        [
+            c_void_p,
+            c_size_t,
+            c_void_p,
+            c_void_p,
+            c_size_t,
+            POINTER(Strings),
+            POINTER(Strings),
+            c_uint64,
+            POINTER(Failure),
+        ],
+    ),
+    "arrowprep_learner_free": (None, [c_void_p]),
+    "arrowprep_learn": (c_size_t, [c_void_p, c_size_t, c_int64, c_void_p, c_size_t, POINTER(Failure)]),
 }
 
 

@@ -20,7 +20,7 @@ from arrowprep.tokenize.encoding import Encoding, pad_all
 from arrowprep.tokenize.engine import choose_engine
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.rows import Framing, encode_row, encode_rows, post_process
-from arrowprep.tokenize.trainers import Trainer, count_words, default_trainer, texts_of
+from arrowprep.tokenize.trainers import Trainer, blocks_of, count_words, default_trainer
 from arrowprep.tokenize.truncation import Truncation, check_choice
 
 
@@ -112,8 +112,8 @@ class Tokenizer(Assembly):
         """
         trainer = trainer or default_trainer(self.model)
         trainer.check(self.model)
-        texts = texts_of(iterator, length, trainer.show_progress)
-        words = count_words(texts, self.normalizer, self.pre_tokenizer)
+        blocks = blocks_of(iterator, length, trainer.show_progress)
+        words = count_words(blocks, self.normalizer, self.pre_tokenizer)
         trainer.train(words, self.model)
         before, self._added = self._added.by_id(), self._added.emptied()
         self.add_special_tokens(trainer.special_tokens)

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 2. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 3. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -85,11 +85,31 @@ typedef struct {
   void *owner;
 } arrowprep_decoded;
 
+/* Pieces that were counted, in the order in which they first came: `size` bytes, count + 1
+ * offsets into them, and how often each piece came. */
+typedef struct {
+  size_t count;
+  size_t size;
+  const uint8_t *data;
+  const int64_t *offsets;
+  const int64_t *counts;
+  void *owner;
+} arrowprep_counted_pieces;
+
+/* A merge: the ids that are joined, and the id of what they make. */
+typedef struct {
+  uint32_t left;
+  uint32_t right;
+  uint32_t joined;
+} arrowprep_merge;
+
+typedef struct arrowprep_counter arrowprep_counter;
 typedef struct arrowprep_decoder arrowprep_decoder;
+typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 2 is what this header describes. */
+/* The version of this interface; 3 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -154,5 +174,32 @@ void arrowprep_decoder_free(arrowprep_decoder *decoder);
 arrowprep_decoded *arrowprep_decode(const arrowprep_decoder *decoder, const arrowprep_rows *rows,
                                     uint32_t skip_special, arrowprep_failure *failure);
 void arrowprep_decoded_free(arrowprep_decoded *decoded);
+
+/* Counts the pieces of texts. grammar, options: as of a tokenizer. A counter, and a learner
+ * below, is for one thread at a time. */
+arrowprep_counter *arrowprep_counter_new(uint32_t grammar, uint32_t options, arrowprep_failure *failure);
+void arrowprep_counter_free(arrowprep_counter *counter);
+
+/* Count a column on up to `threads` threads; 0 when it failed: the counter is of no more use. */
+uint32_t arrowprep_counter_feed(arrowprep_counter *counter, const arrowprep_texts *texts, size_t threads,
+                                arrowprep_failure *failure);
+
+/* What was counted so far. */
+arrowprep_counted_pieces *arrowprep_counted(const arrowprep_counter *counter, arrowprep_failure *failure);
+void arrowprep_counted_free(arrowprep_counted_pieces *counted);
+
+/* Learns merges. ids: `size` of them, the words one after the other; words + 1 offsets, and
+ * how often each word comes. tokens: the texts of the ids; prefix: one string, what tokens
+ * inside a word begin with. max_length: of a token in ids of the words, UINT64_MAX for any */
+arrowprep_learner *arrowprep_learner_new(const uint32_t *ids, size_t size, const int64_t *offsets,
+                                         const int64_t *counts, size_t words,
+                                         const arrowprep_strings *tokens, const arrowprep_strings *prefix,
+                                         uint64_t max_length, arrowprep_failure *failure);
+void arrowprep_learner_free(arrowprep_learner *learner);
+
+/* The next merges, up to `room`, until there are vocab_size tokens or no pair comes
+ * min_count times; how many: fewer than `room` were all. SIZE_MAX when it failed. */
+size_t arrowprep_learn(arrowprep_learner *learner, size_t vocab_size, int64_t min_count,
+                       arrowprep_merge *out, size_t room, arrowprep_failure *failure);
 
 #endif

@@ -48,7 +48,7 @@ pub struct Encoded {
 /// Work of one thread at a time: so many bytes of text.
 const UNIT: usize = 128 << 10;
 /// Less than this is not worth a second thread.
-const WORTH_THREADS: usize = 2 * UNIT;
+pub const WORTH_THREADS: usize = 2 * UNIT;
 
 impl Column<'_> {
     pub fn len(&self) -> usize {
@@ -62,7 +62,7 @@ impl Column<'_> {
         self.len() == 0
     }
 
-    fn bounds(&self, row: usize) -> (i64, i64) {
+    pub fn bounds(&self, row: usize) -> (i64, i64) {
         match self.offsets {
             Offsets::Small(offsets) => (offsets[row] as i64, offsets[row + 1] as i64),
             Offsets::Large(offsets) => (offsets[row], offsets[row + 1]),
@@ -75,7 +75,7 @@ impl Column<'_> {
     }
 
     /// Where text `row` is, seen to be UTF-8; empty where it is null, whatever lies there.
-    fn text(&self, row: usize) -> Result<Range<usize>, Problem> {
+    pub fn text(&self, row: usize) -> Result<Range<usize>, Problem> {
         if !self.is_valid(row) {
             return Ok(0..0);
         }
@@ -94,7 +94,7 @@ impl Column<'_> {
     }
 
     /// Rows cut into units of about UNIT bytes.
-    fn units(&self) -> Vec<Range<usize>> {
+    pub fn units(&self) -> Vec<Range<usize>> {
         let mut units = Vec::new();
         let (mut first, mut begun) = (0, self.bounds(0).0);
         for row in 0..self.len() {

@@ -11,12 +11,14 @@ use crate::merge::Rules;
 use crate::model::{self, Merges};
 use crate::split::{cpu_path, CpuPath, Grammar};
 use crate::tokenizer::{Model, Tokenizer, Worker};
+use crate::train::count::{Counted, Counter};
+use crate::train::learn::{Learner, Merge};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 
 #[repr(C)]
 pub struct Failure {
@@ -88,6 +90,17 @@ pub struct EncodedColumns {
     words: *const u32,
     left: *const u32,
     owner: Box<Encoded>,
+}
+
+/// Pieces one after the other; the pointers hold until the result is freed.
+#[repr(C)]
+pub struct CountedPieces {
+    count: usize,
+    size: usize,
+    data: *const u8,
+    offsets: *const i64,
+    counts: *const i64,
+    owner: Box<Counted>,
 }
 
 type Outcome<T> = Result<T, (i64, String)>;
@@ -268,6 +281,18 @@ unsafe fn column<'a>(texts: &Texts) -> Outcome<Column<'a>> {
     }
 }
 
+/// A problem with a column, as the row and what to say of it.
+fn told(problem: Problem) -> (i64, String) {
+    match problem {
+        Problem::Offsets(row) => (row as i64, "the offsets of the text are out of order".to_string()),
+        Problem::Utf8(row) => (row as i64, "the text is not UTF-8".to_string()),
+        Problem::TooLong(row) => (row as i64, "the text is longer than 4 GB".to_string()),
+        Problem::TooManyTokens => {
+            (-1, "more than 2**31 - 1 tokens; encode fewer texts at a time".to_string())
+        }
+    }
+}
+
 /// # Safety
 /// See the header.
 #[no_mangle]
@@ -282,14 +307,7 @@ pub unsafe extern "C" fn arrowprep_encode(
         // SAFETY: the header asks for these
         let (tokenizer, column) = unsafe { (&*tokenizer, column(&*texts)?) };
         let encode = if trace != 0 { batch::encode::<true> } else { batch::encode::<false> };
-        let encoded = encode(tokenizer, &column, threads).map_err(|problem| match problem {
-            Problem::Offsets(row) => (row as i64, "the offsets of the text are out of order".to_string()),
-            Problem::Utf8(row) => (row as i64, "the text is not UTF-8".to_string()),
-            Problem::TooLong(row) => (row as i64, "the text is longer than 4 GB".to_string()),
-            Problem::TooManyTokens => {
-                (-1, "more than 2**31 - 1 tokens; encode fewer texts at a time".to_string())
-            }
-        })?;
+        let encoded = encode(tokenizer, &column, threads).map_err(told)?;
         let owner = Box::new(encoded);
         Ok(Box::new(EncodedColumns {
             texts: column.len(),
@@ -487,4 +505,134 @@ pub unsafe extern "C" fn arrowprep_decoded_free(decoded: *mut DecodedColumn) {
         // SAFETY: it came from `arrowprep_decode`, and is not used again
         drop(unsafe { Box::from_raw(decoded) });
     }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_counter_new(
+    grammar: u32,
+    options: u32,
+    failure: *mut Failure,
+) -> *mut Counter {
+    guarded(failure, || {
+        let grammar = Grammar::from_number(grammar).ok_or((-1, format!("there is no grammar {grammar}")))?;
+        Ok(Box::new(Counter::new(grammar, options & 1 != 0, options & 2 != 0)))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_counter_free(counter: *mut Counter) {
+    if !counter.is_null() {
+        // SAFETY: it came from `arrowprep_counter_new`, and is not used again
+        drop(unsafe { Box::from_raw(counter) });
+    }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_counter_feed(
+    counter: *mut Counter,
+    texts: *const Texts,
+    threads: usize,
+    failure: *mut Failure,
+) -> u32 {
+    caught(failure, || {
+        // SAFETY: the header asks for these, and that nobody else uses the counter
+        let (counter, column) = unsafe { (&mut *counter, column(&*texts)?) };
+        counter.feed(&column, threads).map_err(told)
+    })
+    .is_some() as u32
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_counted(
+    counter: *const Counter,
+    failure: *mut Failure,
+) -> *mut CountedPieces {
+    guarded(failure, || {
+        // SAFETY: the header asks for it, and that nobody else uses it
+        let owner = Box::new(unsafe { &*counter }.counted());
+        Ok(Box::new(CountedPieces {
+            count: owner.counts.len(),
+            size: owner.data.len(),
+            data: owner.data.as_ptr(),
+            offsets: owner.offsets.as_ptr(),
+            counts: owner.counts.as_ptr(),
+            owner,
+        }))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_counted_free(counted: *mut CountedPieces) {
+    if !counted.is_null() {
+        // SAFETY: it came from `arrowprep_counted`, and is not used again
+        drop(unsafe { Box::from_raw(counted) });
+    }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_learner_new(
+    ids: *const u32,
+    size: usize,
+    offsets: *const i64,
+    counts: *const i64,
+    words: usize,
+    tokens: *const Strings,
+    prefix: *const Strings,
+    max_length: u64,
+    failure: *mut Failure,
+) -> *mut Learner {
+    guarded(failure, || {
+        // SAFETY: the header asks for these
+        let (ids, offsets, counts) =
+            unsafe { (values(ids, size)?, values(offsets, words + 1)?, values(counts, words)?) };
+        // SAFETY: as above
+        let (tokens, prefix) = unsafe { ((*tokens).get()?, (*prefix).get()?) };
+        let prefix = prefix.first().copied().unwrap_or_default();
+        let learner = Learner::new(ids, offsets, counts, &tokens, prefix, max_length);
+        learner.map(Box::new).ok_or((-1, "the words of the corpus contradict themselves".into()))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_learner_free(learner: *mut Learner) {
+    if !learner.is_null() {
+        // SAFETY: it came from `arrowprep_learner_new`, and is not used again
+        drop(unsafe { Box::from_raw(learner) });
+    }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_learn(
+    learner: *mut Learner,
+    vocab_size: usize,
+    min_count: i64,
+    out: *mut Merge,
+    room: usize,
+    failure: *mut Failure,
+) -> usize {
+    caught(failure, || {
+        if room == 0 || out.is_null() || out.align_offset(std::mem::align_of::<Merge>()) != 0 {
+            return Err((-1, "there is no room for merges".into()));
+        }
+        // SAFETY: not null, aligned; the header asks for the room, and that nobody else uses these
+        let (learner, out) = unsafe { (&mut *learner, slice::from_raw_parts_mut(out, room)) };
+        Ok(learner.step(vocab_size, min_count, out))
+    })
+    .unwrap_or(usize::MAX)
 }

@@ -7,7 +7,6 @@
 pub mod added;
 pub mod batch;
 pub mod cache;
-pub mod cuts;
 pub mod decode;
 pub mod ffi;
 pub mod frame;
@@ -19,6 +18,7 @@ pub mod pairs;
 pub mod queue;
 pub mod split;
 pub mod tokenizer;
+pub mod train;
 pub mod unicode;
 mod unicode_runs;
 pub mod vocabulary;

@@ -146,12 +146,12 @@ class TestCorpus:
 
     def test_words_are_those_of_the_whole_pipeline(self) -> None:
         cut = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Digits(True)])
-        words = trainers.count_words(["A1 a12", "b1"], normalizers.Lowercase(), cut)
+        words = trainers.count_words([["A1 a12", "b1"]], normalizers.Lowercase(), cut)
         assert words == {"a": 2, "1": 3, "2": 1, "b": 1}
 
     @pytest.mark.parametrize("scheme", ["first", "always"])
     def test_the_start_of_a_text_is_known(self, scheme: str) -> None:
-        words = trainers.count_words(["a b", "a"], None, pre_tokenizers.Metaspace(prepend_scheme=scheme))
+        words = trainers.count_words([["a b", "a"]], None, pre_tokenizers.Metaspace(prepend_scheme=scheme))
         assert words == {"▁a": 2, "▁b": 1}
 
     def test_an_exception_of_the_iterator_comes_through(self) -> None:

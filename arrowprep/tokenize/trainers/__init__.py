@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from arrowprep.tokenize.models import BPE, Model, Unigram, WordLevel, WordPiece
-from arrowprep.tokenize.trainers.base import Trainer, count_words, texts_of
+from arrowprep.tokenize.trainers.base import Trainer
 from arrowprep.tokenize.trainers.bpe import BpeTrainer, WordPieceTrainer
+from arrowprep.tokenize.trainers.counting import blocks_of, count_words
 from arrowprep.tokenize.trainers.unigram import UnigramTrainer
 from arrowprep.tokenize.trainers.word_level import WordLevelTrainer
 
@@ -14,9 +15,9 @@ __all__ = [
     "UnigramTrainer",
     "WordLevelTrainer",
     "WordPieceTrainer",
+    "blocks_of",
     "count_words",
     "default_trainer",
-    "texts_of",
     "trainer_class",
 ]
 

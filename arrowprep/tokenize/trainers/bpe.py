@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
 from typing import ClassVar
 
 from arrowprep.progress import Silent, bar
@@ -14,9 +13,7 @@ from arrowprep.tokenize.models import BPE, WordPiece
 from arrowprep.tokenize.models.base import Model, Vocabulary
 from arrowprep.tokenize.models.bpe import BpeTables
 from arrowprep.tokenize.trainers.base import Trainer
-
-Pair = tuple[int, int]
-UNLIMITED = 1 << 62
+from arrowprep.tokenize.trainers.pairs import UNLIMITED, Limits, Numbers, merges
 
 
 class BpeTrainer(Trainer[Model]):
@@ -66,35 +63,30 @@ class BpeTrainer(Trainer[Model]):
 
     def train(self, words: Counter[str], model: Model) -> None:
         assert isinstance(model, BPE)
-        vocabulary, merges = self.learn(words)
+        vocabulary, learnt = self.learn(words)
         model.continuing_subword_prefix = self.continuing_subword_prefix
         model.end_of_word_suffix = self.end_of_word_suffix
         model._tables = BpeTables.of(
-            vocabulary, list(chain.from_iterable(merges)), self.continuing_subword_prefix or ""
+            vocabulary, list(chain.from_iterable(learnt)), self.continuing_subword_prefix or ""
         )
 
     def learn(self, words: Counter[str]) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """The vocabulary, and the merges in their order."""
         self._word_count = len(words)
-        tokens = _Numbers(token.content for token in self.special_tokens)
+        tokens = Numbers(
+            (token.content for token in self.special_tokens), self.continuing_subword_prefix or ""
+        )
         for character in self._alphabet(words):
             tokens.number(character)
         spelled = [self._spelled(word, tokens) for word in words]
-        corpus = _Corpus(spelled, list(words.values()), self.max_token_length or UNLIMITED)
-        merges: list[tuple[str, str]] = []
+        limits = Limits(self.vocab_size, self.min_frequency, self.max_token_length)
+        learnt: list[tuple[str, str]] = []
         room = max(self.vocab_size - len(tokens.texts), 0)
         with bar(room, "learn merges", unit=" merges") if self.show_progress else Silent() as progress:
-            while len(tokens.texts) < self.vocab_size:
-                found = corpus.commonest()
-                if found is None or found.count < max(1, self.min_frequency):
-                    break
-                left, right = (tokens.texts[id] for id in found.pair)
-                prefix = self.continuing_subword_prefix or ""
-                joined = left + (right[len(prefix) :] if prefix and right.startswith(prefix) else right)
-                corpus.join(found, tokens.number(joined))
-                merges.append((left, right))
+            for left, right in merges(spelled, list(words.values()), tokens, limits):
+                learnt.append((tokens.texts[left], tokens.texts[right]))
                 progress.advance(1)
-        return tokens.ids, merges
+        return tokens.ids, learnt
 
     def _alphabet(self, words: Counter[str]) -> list[str]:
         counts: Counter[str] = Counter()
@@ -105,7 +97,7 @@ class BpeTrainer(Trainer[Model]):
         kept = sorted(counts, key=lambda c: (-counts[c], c))[: self.limit_alphabet]
         return sorted(kept)
 
-    def _spelled(self, word: str, tokens: _Numbers) -> list[int]:
+    def _spelled(self, word: str, tokens: Numbers) -> list[int]:
         ids: list[int] = []
         last = len(word) - 1
         for i, character in enumerate(word):
@@ -117,101 +109,6 @@ class BpeTrainer(Trainer[Model]):
                 character += self.end_of_word_suffix
             ids.append(tokens.number(character))
         return ids
-
-
-class _Numbers:
-    """Tokens and their ids; a new one takes the next."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.texts: list[str] = []
-        self.ids: dict[str, int] = {}
-        for text in texts:
-            self.number(text)
-
-    def number(self, text: str) -> int:
-        if text not in self.ids:
-            self.ids[text] = len(self.texts)
-            self.texts.append(text)
-        return self.ids[text]
-
-
-class _Candidate:
-    """A pair, how often it came when it was noted, and the words that it was seen in since the last note."""
-
-    __slots__ = ("count", "pair", "words")
-
-    def __init__(self, pair: Pair, count: int, words: set[int]) -> None:
-        self.pair, self.count, self.words = pair, count, words
-
-    def __lt__(self, other: _Candidate) -> bool:
-        return (-self.count, self.pair) < (-other.count, other.pair)
-
-
-class _Corpus:
-    """Words as ids, how often each pair of neighbours comes, and where.
-
-    A pair's count is kept up as words change; the heap may hold older counts, which
-    are put right when they come up. O(changes · log pairs) in all.
-    """
-
-    def __init__(self, words: list[list[int]], counts: list[int], max_length: int) -> None:
-        self._words = words
-        self._lengths = [[1] * len(word) for word in words]
-        self._counts = counts
-        self._max_length = max_length
-        self._pairs: defaultdict[Pair, int] = defaultdict(int)
-        places: defaultdict[Pair, set[int]] = defaultdict(set)
-        for number, word in enumerate(words):
-            for pair in pairwise(word):
-                self._pairs[pair] += counts[number]
-                places[pair].add(number)
-        self._heap = [_Candidate(pair, self._pairs[pair], where) for pair, where in places.items()]
-        heapq.heapify(self._heap)
-
-    def commonest(self) -> _Candidate | None:
-        """The pair that comes most often, taken off; None when there is none."""
-        while self._heap:
-            top = heapq.heappop(self._heap)
-            count = self._pairs[top.pair]
-            if count == top.count:
-                return top
-            top.count = count
-            if count > 0:
-                heapq.heappush(self._heap, top)
-        return None
-
-    def join(self, found: _Candidate, joined: int) -> None:
-        """Put `joined` in place of the pair in the words where it was seen."""
-        new: defaultdict[Pair, set[int]] = defaultdict(set)
-        for number in found.words:
-            self._join_in(number, found.pair, joined, new)
-        for pair, words in new.items():
-            if self._pairs[pair] > 0:
-                heapq.heappush(self._heap, _Candidate(pair, self._pairs[pair], words))
-
-    def _join_in(self, number: int, pair: Pair, joined: int, new: defaultdict[Pair, set[int]]) -> None:
-        word, lengths, count = self._words[number], self._lengths[number], self._counts[number]
-        first, second = pair
-        i = 0
-        while i < len(word) - 1:
-            if word[i] != first or word[i + 1] != second:
-                i += 1
-                continue
-            word[i : i + 2] = [joined]
-            lengths[i : i + 2] = [lengths[i] + lengths[i + 1]]
-            # each neighbour loses the pair that it made, and makes a new one unless that would be too long
-            if i:
-                self._pairs[word[i - 1], first] -= count
-                self._note((word[i - 1], joined), lengths[i - 1] + lengths[i], number, new)
-            if i + 1 < len(word):
-                self._pairs[second, word[i + 1]] -= count
-                self._note((joined, word[i + 1]), lengths[i] + lengths[i + 1], number, new)
-            i += 1
-
-    def _note(self, pair: Pair, length: int, number: int, new: defaultdict[Pair, set[int]]) -> None:
-        if length < self._max_length:
-            self._pairs[pair] += self._counts[number]
-            new[pair].add(number)
 
 
 class WordPieceTrainer(BpeTrainer):

@@ -1,0 +1,140 @@
+"""The kernel counts and learns what the reference does, on any corpus."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from arrowprep import Dataset
+from arrowprep.config import configured
+from arrowprep.errors import NotText
+from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from arrowprep.tokenize.native import GRAMMARS
+from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.trainers import counting, pairs
+from arrowprep.tokenize.trainers.bpe import BpeTrainer
+
+pytestmark = pytest.mark.skipif(isinstance(load(), str), reason="the native kernel is not built")
+
+WORDS = st.dictionaries(st.text("ab_", min_size=1, max_size=12), st.integers(1, 6), min_size=1, max_size=12)
+TEXTS = st.lists(st.text("aA bé\u0301\n1'st中", max_size=30), max_size=12)
+
+
+def learnt(engine: str, words: dict[str, int], options: dict[str, Any]) -> Any:
+    trainer = BpeTrainer(show_progress=False, **options)
+    with configured(engine=engine):
+        return trainer.learn(trainers.counting.Counter(words))
+
+
+@given(
+    WORDS,
+    st.fixed_dictionaries(
+        {"vocab_size": st.integers(3, 60), "min_frequency": st.integers(0, 3)},
+        optional={
+            "continuing_subword_prefix": st.sampled_from(["##", "a", "_"]),
+            "end_of_word_suffix": st.sampled_from(["</w>", "a"]),
+            "max_token_length": st.integers(1, 5),
+            "special_tokens": st.lists(st.text("ab", min_size=1, max_size=3), max_size=3),
+            "limit_alphabet": st.integers(1, 2),
+        },
+    ),
+)
+@example({"aaaaa": 1}, {"vocab_size": 50, "min_frequency": 0})
+def test_merges_are_those_of_the_reference(words: dict[str, int], options: dict[str, Any]) -> None:
+    assert learnt("auto", words, options) == learnt("reference", words, options)
+
+
+def counted(engine: str, texts: Any, tokenizer: Tokenizer) -> list[tuple[str, int]]:
+    with configured(engine=engine):
+        found = counting.count_words(counting.blocks_of(texts), tokenizer.normalizer, tokenizer.pre_tokenizer)
+    return list(found.items())
+
+
+CUTTERS = [
+    pre_tokenizers.ByteLevel(add_prefix_space=False),
+    pre_tokenizers.ByteLevel(add_prefix_space=True),
+    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    *(
+        pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Split(pattern, "isolated"),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            ]
+        )
+        for pattern in GRAMMARS
+    ),
+]
+
+
+@pytest.mark.parametrize("cutter", CUTTERS, ids=range(len(CUTTERS)))
+@pytest.mark.parametrize("normalizer", [None, normalizers.NFC()])
+@given(texts=TEXTS)
+def test_words_are_those_of_the_reference_in_their_order(cutter: Any, normalizer: Any, texts: Any) -> None:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer, tokenizer.normalizer = cutter, normalizer
+    assert counted("auto", texts, tokenizer) == counted("reference", texts, tokenizer)
+
+
+def test_arrow_columns_and_datasets_are_read_as_lists_are() -> None:
+    texts = ["the cat", None, "", "the hat the"] * 700
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = CUTTERS[0]
+    expected = counted("reference", [text for text in texts if text is not None], tokenizer)
+    column = pa.array(texts)
+    for given_as in (
+        column,
+        pa.chunked_array([column[:100], column[100:]]),
+        pa.array(texts, pa.large_string()).slice(0, 2800),
+        column.dictionary_encode().cast(pa.string()),
+        [column[:3], ["the cat"] * 0, column[3:]],
+        Dataset.from_dict({"text": texts})["text"],
+    ):
+        for engine in ("auto", "reference"):
+            assert counted(engine, given_as, tokenizer) == expected
+    for engine in ("auto", "reference"):
+        with pytest.raises(NotText, match="int64"):
+            counted(engine, pa.array([1]), tokenizer)
+
+
+def test_a_whole_tokenizer_is_the_same_file_with_and_without_the_kernel() -> None:
+    texts = [f"number {n} of {n * n} words, it's {n % 7} — naïve 中文" for n in range(2000)]
+    made = []
+    for engine in ("auto", "reference"):
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = CUTTERS[0]
+        trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=["<s>"], show_progress=False)
+        with configured(engine=engine):
+            tokenizer.train_from_iterator(texts, trainer)
+        made.append(tokenizer.to_str())
+    assert made[0] == made[1]
+
+
+def test_counts_beyond_64_bits_are_left_to_the_reference() -> None:
+    words = {"ab": 1 << 70, "bc": (1 << 70) + 1, "abc": 3}
+    assert learnt("auto", words, {"vocab_size": 6})[1][0] == ("b", "c")
+
+
+def test_other_threads_go_on_while_the_kernel_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "settings", lambda: type("S", (), {"engine": "auto"}))
+    words = {f"{n:x}-{n * 7919:x}": 1 + n % 5 for n in range(20_000)}
+    turns = 0
+    done = threading.Event()
+
+    def turn() -> None:
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            time.sleep(0)
+
+    other = threading.Thread(target=turn)
+    other.start()
+    learnt("auto", words, {"vocab_size": 3000})
+    done.set()
+    other.join()
+    assert turns > 100
