@@ -12,6 +12,7 @@ import pytest
 
 from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.verbs.untouched import untouched
+from arrowprep.errors import BadResult
 from tests.dataset.formats.contract import COLUMNS
 
 ROWS = 40
@@ -81,6 +82,14 @@ def test_what_is_passed_through_is_not_written(rows: Dataset, tmp_path: Any) -> 
     mapped = rows.with_format("arrow").map(appended, batched=True)
     written = pa.memory_map(mapped.cache_files[-1]["filename"])
     assert pa.ipc.open_file(written).schema.names == ["length"]
+
+
+def test_a_column_that_only_some_batches_pass_through_is_told(rows: Dataset) -> None:
+    def forgetful(table: pa.Table) -> pa.Table:
+        return appended(table) if table.column("n")[0].as_py() < 20 else dropped(appended(table))
+
+    with pytest.raises(BadResult, match="returned ids for some batches only"):
+        rows.with_format("arrow").map(forgetful, batched=True, batch_size=10)
 
 
 def test_flattened_rows_are_written_out(rows: Dataset) -> None:

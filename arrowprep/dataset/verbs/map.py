@@ -231,15 +231,20 @@ def _compute(
         except DiskFull as full:
             kept = "what was whole is kept, and the same call goes on from there"
             raise DiskFull(f"{label_of(spec.function)} was stopped: {full}; {kept}", **full.facts) from full
-    layout = _agreed(layouts.union(*outcome.results), label_of(spec.function))
+    layouts = layouts.union(*outcome.results)
+    layout = _agreed(layouts, label_of(spec.function))
     if layout is None:
         return None
+    gone = frozenset.intersection(*(it.gone for it in layouts if it is not None))  # by every batch
     parts += [part for finished in outcome.finished for part in finished]
-    note = layout.note(view, _written(parts, layout), said)
+    written = _written(parts, layout)
+    if lost := sorted(layout.gone - gone - {*written, *spec.remove_columns}):
+        raise BadResult(f"the function returned {', '.join(lost)} for some batches only", columns=lost)
+    note = layout.note(view, written, said)
     if not parts:
         return Entry(Memory(pa.table({})), note)
     one_file = isinstance(executor, Inline)
-    complete = partial(_completed, view, layout.gone)
+    complete = partial(_completed, view, gone)
     entry = options.cache.publish(
         name, parts, note, complete, one_file=one_file, compression=options.compression
     )
