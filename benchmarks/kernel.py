@@ -3,7 +3,8 @@
     python -m benchmarks.kernel [--repeats 5] [--document 2000] [--peers-python PYTHON] TOKENIZER.json ...
 
 cold: a new object's first text. distinct: more text of the same kind. warm: that text
-again. A cell counts only where its ids are those of the reference engine. Engines that
+again. small: microseconds a call on 16 texts of 200 characters, as a list of str, new and
+seen. A cell counts only where its ids are those of the reference engine. Engines that
 are not installed are left out; --peers-python names an interpreter that has them.
 """
 
@@ -27,6 +28,8 @@ from benchmarks.kernel_corpus import CORPORA, documents
 PART = 1_300_000  # bytes of text a call
 PARTS = 5  # the first is the cold one
 WARM_ROUNDS = 4
+SMALL_CALLS = 300
+COLUMNS = ("load s", "cold", "distinct", "warm", "small new", "seen us")
 
 Encode = Callable[[Any], Any]
 Engine = tuple[Callable[[list[str]], Any], Encode, Callable[[Any], list[Sequence[int]]]]
@@ -127,9 +130,19 @@ def measure(name: str, texts: str, path: str) -> dict[str, Any]:
     rounds = 1 if name in ("reference", "tokenizers") else WARM_ROUNDS
     cold, distinct = speed(batches[:1]), speed(batches[1:])
     warm = max(speed(batches[1:]) for _ in range(rounds))
+    flat = [text[at : at + 200] for text in loaded[0] for at in range(0, len(text), 200)]
+    few = [flat[at : at + 16] for at in range(0, min(len(flat), 16 * SMALL_CALLS), 16)]
+
+    def small() -> float:
+        start = time.process_time()
+        for texts in few:
+            encode(prepare(texts))
+        return (time.process_time() - start) / len(few) * 1e6
+
+    small_new, small_seen = small(), min(small() for _ in range(rounds))
     ids = [list(map(int, row)) for batch, _ in batches for row in rows(encode(batch))]
     digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:12]
-    return {"load": load, "cold": cold, "distinct": distinct, "warm": warm, "ids": digest}
+    return dict(zip(COLUMNS, (load, cold, distinct, warm, small_new, small_seen), strict=True), ids=digest)
 
 
 def repeat(python: str, name: str, texts: str, path: str) -> dict[str, Any] | None:
@@ -156,13 +169,11 @@ def compare(arguments: argparse.Namespace, corpus: str, texts: str, path: str) -
                 found.setdefault(name, []).append(one)
     right = found["reference"][0]["ids"]
     print(f"\n{Path(path).stem}, {corpus}, documents of {arguments.document} bytes: MB per CPU second")
-    print(f"{'':12}{'load s':>8}{'cold':>8}{'distinct':>10}{'warm':>8}")
+    print(f"{'':12}" + "".join(f"{name:>11}" for name in COLUMNS))
     for name, repeats in found.items():
-        load, *speeds = (
-            statistics.median(r[key] for r in repeats) for key in ("load", "cold", "distinct", "warm")
-        )
+        cells = (statistics.median(r[column] for r in repeats) for column in COLUMNS)
         wrong = "" if all(r["ids"] == right for r in repeats) else "  other ids: does not count"
-        print(f"{name:12}{load:8.2f}{speeds[0]:8.1f}{speeds[1]:10.1f}{speeds[2]:8.1f}{wrong}")
+        print(f"{name:12}" + "".join(f"{cell:11.2f}" for cell in cells) + wrong)
 
 
 def main() -> None:
