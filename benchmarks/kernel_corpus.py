@@ -1,22 +1,38 @@
-"""Real text for the kernel's benchmark: docstrings for English, sources for code, of what is installed."""
+"""Real text for the kernel's benchmark, of what is installed.
+
+Docstrings for English, sources for code, and the translations of programs' messages for
+Chinese, Japanese and Korean ("cjk") and for many scripts ("multilingual").
+"""
 
 from __future__ import annotations
 
 import ast
+import gettext
 import itertools
 import random
+import sys
 import sysconfig
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-CORPORA = ("english", "code")
+CORPORA = ("english", "code", "cjk", "multilingual")
+CJK = ("ja", "zh_CN", "zh_TW", "ko")
+SCRIPTS = (*CJK, "ru", "uk", "el", "ar", "he", "hi", "th", "ka", "ta", "de", "fr", "tr", "vi", "pl")
 SHORTEST = 150  # characters of a docstring that is worth taking
 
 
 def documents(corpus: str, size: int, part: int, parts: int) -> list[list[str]]:
     """`parts` lists of texts of about `size` bytes, each list of about `part` bytes; the same every time."""
-    texts = _cut(_english() if corpus == "english" else _code(), size)
+    sources = {
+        "english": _english,
+        "code": _code,
+        "cjk": lambda: _messages(CJK),
+        "multilingual": lambda: _messages(SCRIPTS),
+    }
+    if corpus in ("cjk", "multilingual"):  # there is less of it
+        part = min(part, sum(len(text.encode()) for text in sources[corpus]()) // (parts + 1))
+    texts = _cut(sources[corpus](), size)
     out: list[list[str]] = []
     for _ in range(parts):
         taken, total = [], 0
@@ -69,6 +85,23 @@ def _english() -> Iterator[str]:
                 if len(text) >= SHORTEST and ">>>" not in text and text[:80] not in seen:
                     seen.add(text[:80])
                     yield text
+
+
+def _messages(languages: tuple[str, ...]) -> Iterator[str]:
+    """Translated messages that are sentences, of each catalog some from every language in turn."""
+    roots = {Path("/usr/share/locale"), Path(sys.prefix, "share/locale")}
+    names = sorted({path.name for root in roots for path in root.glob("*/LC_MESSAGES/*.mo")})
+    random.Random(0).shuffle(names)
+    for name, language, root in itertools.product(names, languages, sorted(roots)):
+        path = root / language / "LC_MESSAGES" / name
+        try:
+            with path.open("rb") as file:
+                catalog = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+        except (OSError, UnicodeDecodeError, ValueError):
+            continue
+        texts = [text for key, text in sorted(catalog.items(), key=str) if key and len(text.encode()) > 60]
+        if texts:
+            yield "\n".join(texts)
 
 
 if __name__ == "__main__":

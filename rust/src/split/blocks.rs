@@ -1,15 +1,17 @@
-//! The boundaries of pieces, 64 bytes of ASCII at a time.
+//! The boundaries of pieces, 64 bytes at a time.
 //!
 //! Each class of a block is a mask, bit i for byte i, and a grammar is some shifts and
-//! ands on them; what reaches over the edge of a block is carried. A block that has
-//! other characters is left to `scalar`, from the last boundary on, until 64 bytes of
-//! ASCII stand behind one: patterns never look back, so any boundary is a place to
-//! start afresh.
+//! ands on them; what reaches over the edge of a block is carried. All bytes of a
+//! character are of its class, so that the neighbours of bytes are those of characters;
+//! a boundary is at its first byte. A block ends with a character. Where masks do not
+//! say enough (marks behind symbols, numbers of other scripts by threes) it is left to
+//! `scalar`, from the last boundary on: patterns never look back, so any boundary is a
+//! place to start afresh.
 
 use super::classify::{Classify, CpuPath, Masks, Portable};
 use super::scalar::{advance, contraction};
 use super::Grammar;
-use crate::unicode::{Characters, CLASS, SPACE};
+use crate::unicode::{Characters, CASELESS, CLASS, LOWER, MARK, NUMBER, SPACE, UPPER};
 
 /// Places of one text where a piece begins.
 pub struct Splitter<'a> {
@@ -19,7 +21,7 @@ pub struct Splitter<'a> {
     text: &'a [u8],
     at: usize,             // of the next block
     last: usize,           // where the last piece begins that was found
-    slowly: Option<usize>, // in scalar mode: the place from which blocks may be tried again
+    slowly: Option<usize>, // in scalar mode: the place from which on blocks are tried again
     carry: Carry,
     begun: bool,
     done: bool,
@@ -29,7 +31,8 @@ pub struct Splitter<'a> {
 #[derive(Default)]
 struct Carry {
     letter: u64,
-    lower: u64,
+    lower: u64,    // in a stretch of letters that are not upper case, behind a lower case one
+    caseless: u64, // in one without such a letter
     number: u64,
     other: u64,
     white: u64,
@@ -121,25 +124,30 @@ impl<'a> Splitter<'a> {
                 &padded
             };
             // SAFETY: `fill` calls this with a class that the CPU has the features for
-            let masks = unsafe {
+            let mut masks = unsafe {
                 if FAMILY == O200K {
                     C::masks::<true>(block)
                 } else {
                     C::masks::<false>(block)
                 }
             };
-            if masks.high != 0 {
-                self.slowly = Some(self.at + left.min(64));
+            let (bits, len) = if masks.high == 0 {
+                let valid = if left >= 64 { !0 } else { (1 << left) - 1 };
+                (Some(self.boundaries::<FAMILY, false>(&mut carry, &masks, valid, 64)), 64)
+            } else {
+                self.mixed::<FAMILY>(&mut carry, &mut masks, left.min(64))
+            };
+            let Some(bits) = bits else {
+                self.slowly = Some(self.at + len);
                 continue;
-            }
-            let bits = self.boundaries::<FAMILY>(&mut carry, &masks, left);
+            };
             if bits != 0 {
                 self.last = self.at + 63 - bits.leading_zeros() as usize;
                 let places: &mut [u32; 64] = (&mut out[found..found + 64]).try_into().expect("64 places");
                 found += put_places(bits, self.at as u32, places);
             }
-            self.at += 64;
-            self.done = left <= 64;
+            self.at += len;
+            self.done = left <= len;
         }
         self.carry = carry;
         found
@@ -149,7 +157,7 @@ impl<'a> Splitter<'a> {
     #[cold]
     #[inline(never)]
     fn scalar(&mut self, out: &mut [u32], mut found: usize) -> usize {
-        let mut until = self.slowly.unwrap_or(0);
+        let until = self.slowly.unwrap_or(0);
         while found < out.len() {
             let end = advance(self.grammar, self.table, self.text, self.last);
             if end >= self.text.len() {
@@ -160,56 +168,134 @@ impl<'a> Splitter<'a> {
             out[found] = end as u32;
             found += 1;
             if end >= until {
-                let next = (end + 64).min(self.text.len());
-                if self.text[end..next].is_ascii() {
-                    self.at = end;
-                    self.slowly = None;
-                    return found;
-                }
-                until = next;
+                self.at = end;
+                self.slowly = None;
+                return found;
             }
         }
         self.slowly = Some(until);
         found
     }
 
-    /// The boundaries of a block of which `left` bytes or 64 are text.
+    /// The boundaries of a block of `len` bytes that has other than ASCII characters, and
+    /// how many bytes it then has; None where it is for `scalar`.
+    #[inline(never)]
+    fn mixed<const FAMILY: u8>(
+        &self,
+        carry: &mut Carry,
+        masks: &mut Masks,
+        len: usize,
+    ) -> (Option<u64>, usize) {
+        let text = &self.text[self.at..];
+        let mut classes = [0u64; 16];
+        let (mut inner, mut rest, mut len) = (0, masks.high, len);
+        while rest != 0 {
+            let start = rest.trailing_zeros() as usize;
+            let (class, size) = self.table.at(text, start);
+            if start + size > 64 {
+                len = start; // the next block begins with it
+                break;
+            }
+            let span = ((1 << size) - 1) << start;
+            classes[(class & CLASS) as usize] |= span;
+            inner |= span & (span << 1);
+            rest &= !span;
+        }
+        let valid = !0 >> (64 - len);
+        let letters = classes[UPPER as usize] | classes[LOWER as usize] | classes[CASELESS as usize];
+        if FAMILY == O200K {
+            masks.upper |= classes[UPPER as usize];
+            masks.lower |= classes[LOWER as usize];
+            masks.caseless = classes[CASELESS as usize] | classes[MARK as usize];
+        } else {
+            masks.lower |= letters;
+        }
+        let number = classes[NUMBER as usize];
+        masks.digit |= number;
+        masks.white |= classes[SPACE as usize];
+        masks.inner = inner;
+        masks.keep(valid);
+        let threes = matches!(self.grammar, Grammar::Cl100k { digits: 3 } | Grammar::O200k { digits: 3, .. });
+        if (threes && number != 0)
+            || (FAMILY == O200K && self.is_odd(carry, masks, classes[MARK as usize], valid))
+        {
+            return (None, len);
+        }
+        (Some(self.boundaries::<FAMILY, true>(carry, masks, valid, len)), len)
+    }
+
+    /// Whether a mark may belong to the symbols before it, or a letter without case comes
+    /// right behind a contraction.
+    fn is_odd(&self, carry: &Carry, masks: &Masks, mark: u64, valid: u64) -> bool {
+        let letter = masks.upper | masks.lower | masks.caseless;
+        let symbol = valid & !(letter | masks.digit | masks.white);
+        let single = joining::<true>(carry, masks, symbol);
+        if mark & ((symbol & !single) << 1 | (carry.other & !carry.joining)) != 0 {
+            return true;
+        }
+        let mut quotes = masks.quote & (letter << 1 | carry.letter);
+        while quotes != 0 {
+            let quote = self.at + quotes.trailing_zeros() as usize;
+            quotes &= quotes - 1;
+            let behind = contraction(self.text, quote, true).filter(|&end| end < self.text.len());
+            if behind.is_some_and(|end| matches!(self.table.at(self.text, end).0 & CLASS, CASELESS | MARK)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The boundaries of a block of `len` bytes, of which `valid` are text.
+    /// MIXED: whether it has other than ASCII characters
     #[inline(always)]
-    fn boundaries<const FAMILY: u8>(&self, carry: &mut Carry, masks: &Masks, left: usize) -> u64 {
-        let valid = if left >= 64 { !0 } else { (1 << left) - 1 };
+    fn boundaries<const FAMILY: u8, const MIXED: bool>(
+        &self,
+        carry: &mut Carry,
+        masks: &Masks,
+        valid: u64,
+        len: usize,
+    ) -> u64 {
         let (clear, set) = (carry.clear, carry.set);
         (carry.clear, carry.set) = (0, 0);
         let bits = match (FAMILY, self.grammar) {
             (CL100K, Grammar::Cl100k { digits }) => {
-                self.cl100k(carry, masks, valid, digits, masks.newline, false)
+                self.cl100k::<MIXED, false>(carry, masks, valid, len, digits, masks.newline)
             }
             (O200K, Grammar::O200k { digits, contractions }) => {
                 let swallowed = masks.newline | masks.slash;
-                let bits = self.cl100k(carry, masks, valid, digits, swallowed, true);
+                let bits = self.cl100k::<MIXED, true>(carry, masks, valid, len, digits, swallowed);
                 if contractions {
-                    self.trailing_contractions(carry, masks, bits)
+                    self.trailing_contractions(carry, masks, bits, len)
                 } else {
                     bits
                 }
             }
-            _ => self.gpt2(carry, masks, valid),
+            _ => self.gpt2::<MIXED>(carry, masks, valid, len),
         };
-        carry.letter = (masks.upper | masks.lower) >> 63;
-        carry.number = masks.digit >> 63;
-        carry.space = masks.space >> 63;
+        let last = len - 1;
+        carry.letter = (masks.upper | masks.lower | masks.caseless) >> last;
+        carry.number = masks.digit >> last;
+        carry.space = masks.space >> last;
         (bits & !clear) | set
     }
 
     /// White space, each with what follows it: the last of a run that text follows.
     #[inline(always)]
-    fn before_text(&self, white: u64, valid: u64) -> u64 {
-        let next = self.at + 64;
+    fn before_text<const MIXED: bool>(&self, masks: &Masks, valid: u64, len: usize) -> u64 {
+        let white = masks.white;
+        let next = self.at + len;
         let text_next = next < self.text.len() && self.table.at(self.text, next).0 & CLASS != SPACE;
-        white & ((!white & valid) >> 1 | (text_next as u64) << 63)
+        let last = white & ((!white & valid) >> 1 | (text_next as u64) << (len - 1));
+        if !MIXED {
+            return last;
+        }
+        // from the last byte of a character, which has three at most, to its first
+        let second = (last & !masks.inner) | (last & masks.inner) >> 1;
+        (second & !masks.inner) | (second & masks.inner) >> 1
     }
 
     #[inline(always)]
-    fn gpt2(&self, carry: &mut Carry, masks: &Masks, valid: u64) -> u64 {
+    fn gpt2<const MIXED: bool>(&self, carry: &mut Carry, masks: &Masks, valid: u64, len: usize) -> u64 {
         let letter = masks.upper | masks.lower;
         let number = masks.digit;
         let white = masks.white;
@@ -217,26 +303,30 @@ impl<'a> Splitter<'a> {
         let same = (letter & (letter << 1 | carry.letter))
             | (number & (number << 1 | carry.number))
             | (other & (other << 1 | carry.other));
-        let bits = (valid & !white & !same & !(masks.space << 1 | carry.space))
-            | (white & !(white << 1 | carry.white))
-            | self.before_text(white, valid);
-        carry.other = other >> 63;
-        carry.white = white >> 63;
-        self.leading_contractions(carry, bits, masks.quote & bits, false)
+        let mut bits = (valid & !white & !same & !(masks.space << 1 | carry.space))
+            | (white & !(white << 1 | carry.white));
+        if MIXED {
+            bits &= !masks.inner;
+        }
+        bits |= self.before_text::<MIXED>(masks, valid, len);
+        carry.other = other >> (len - 1);
+        carry.white = white >> (len - 1);
+        self.leading_contractions(carry, bits, masks.quote & bits, false, len)
     }
 
-    /// cl100k, and with `cases` o200k. swallowed: what a run of symbols takes behind it
+    /// cl100k, and with CASES o200k. swallowed: what a run of symbols takes behind it
     #[inline(always)]
-    fn cl100k(
+    fn cl100k<const MIXED: bool, const CASES: bool>(
         &self,
         carry: &mut Carry,
         masks: &Masks,
         valid: u64,
+        len: usize,
         digits: u8,
         swallowed: u64,
-        cases: bool,
     ) -> u64 {
-        let letter = masks.upper | masks.lower;
+        let last = len - 1;
+        let letter = masks.upper | masks.lower | masks.caseless;
         let number = masks.digit;
         let newline = masks.newline;
         let symbol = valid & !(letter | number | masks.white);
@@ -247,49 +337,94 @@ impl<'a> Splitter<'a> {
         let taken = if first == 0 { 0 } else { through(first, swallowed) & swallowed };
         let other = symbol & !taken;
         let white = masks.white & !taken;
-        let joining = other & !(other << 1 | carry.other) & !(masks.space << 1 | carry.space);
+        let joining = joining::<MIXED>(carry, masks, other);
         let mut bits = (letter
             & !(letter << 1 | carry.letter)
             & !(horizontal << 1 | carry.horizontal)
             & !(joining << 1 | carry.joining))
             | joining
-            | (white & !(white << 1 | carry.white))
-            | (horizontal & self.before_text(masks.white, valid));
-        if cases {
-            bits |= masks.upper & (masks.lower << 1 | carry.lower);
+            | (white & !(white << 1 | carry.white));
+        let numbers = if digits == 1 { number } else { threes(carry, number, last) };
+        bits |= numbers;
+        if MIXED {
+            bits &= !masks.inner;
         }
-        let indents = horizontal & after_newline;
+        bits |= horizontal & self.before_text::<MIXED>(masks, valid, len);
+        if CASES {
+            bits |= self.changes_of_case::<MIXED>(carry, masks, len);
+        }
+        let indents = horizontal & after_newline & !masks.inner;
         if indents != 0 {
-            bits |= self.indents(indents, horizontal, newline, valid);
+            bits |= self.indents(indents, horizontal, newline, len);
         }
-        bits |= if digits == 1 { number } else { threes(carry, number) };
-        carry.lower = masks.lower >> 63;
-        carry.newline = newline >> 63;
-        carry.horizontal = horizontal >> 63;
-        carry.other = other >> 63;
-        carry.white = white >> 63;
-        carry.joining = joining >> 63;
-        carry.swallowed = taken >> 63;
-        if cases {
+        carry.newline = newline >> last;
+        carry.horizontal = horizontal >> last;
+        carry.other = other >> last;
+        carry.white = white >> last;
+        carry.joining = joining >> last;
+        carry.swallowed = taken >> last;
+        if CASES {
             bits
         } else {
-            self.leading_contractions(carry, bits, masks.quote & joining, true)
+            self.leading_contractions(carry, bits, masks.quote & joining, true, len)
         }
+    }
+
+    /// Where upper case begins a piece behind letters: behind a stretch with lower case, and
+    /// behind one without case where nothing but upper case follows.
+    #[inline(always)]
+    fn changes_of_case<const MIXED: bool>(&self, carry: &mut Carry, masks: &Masks, len: usize) -> u64 {
+        let last = len - 1;
+        let Masks { upper, lower, caseless, inner, .. } = *masks;
+        let (stretch, without) = if MIXED {
+            let behind = carry.contraction_end.saturating_sub(self.at); // letters of a contraction do not count
+            let marks = (lower & !below(behind)) | ((lower | caseless) & carry.lower);
+            let stretch = through(marks, lower | caseless) & (lower | caseless);
+            (stretch, caseless & !stretch)
+        } else {
+            (lower, 0)
+        };
+        let mut bits = upper & (stretch << 1 | carry.lower) & !inner;
+        let mut starts = upper & (without << 1 | carry.caseless) & !inner;
+        while starts != 0 {
+            let start = starts.trailing_zeros();
+            starts &= starts - 1;
+            let end = start + (!(upper >> start)).trailing_zeros();
+            let follows = if end as usize >= len {
+                self.letter_after_upper(self.at + len)
+            } else {
+                (lower | caseless) >> end & 1 != 0
+            };
+            bits |= (!follows as u64) << start;
+        }
+        carry.lower = stretch >> last & 1;
+        carry.caseless = without >> last;
+        bits
+    }
+
+    /// Whether upper case from `at` on comes to another letter. Asked once a run.
+    #[cold]
+    fn letter_after_upper(&self, mut at: usize) -> bool {
+        while at < self.text.len() {
+            let (class, len) = self.table.at(self.text, at);
+            if class & CLASS != UPPER {
+                return matches!(class & CLASS, LOWER | CASELESS | MARK);
+            }
+            at += len;
+        }
+        false
     }
 
     /// Of white space that begins behind a newline, what no newline ends: `\s*[\r\n]+` would take that whole.
     #[inline(always)]
-    fn indents(&self, mut starts: u64, horizontal: u64, newline: u64, valid: u64) -> u64 {
+    fn indents(&self, mut starts: u64, horizontal: u64, newline: u64, len: usize) -> u64 {
         let mut kept = starts;
         while starts != 0 {
             let start = starts.trailing_zeros();
             let run = (!(horizontal >> start)).trailing_zeros();
             let end = start + run;
-            let ends_in_newline = if end >= 64 {
-                valid >> 63 != 0 && self.newline_after(self.at + 64)
-            } else {
-                newline >> end & 1 != 0
-            };
+            let ends_in_newline =
+                if end as usize >= len { self.newline_after(self.at + len) } else { newline >> end & 1 != 0 };
             if ends_in_newline {
                 kept &= !(1 << start);
             }
@@ -316,7 +451,14 @@ impl<'a> Splitter<'a> {
 
     /// Contractions that are pieces: nothing begins inside, something does behind.
     #[inline(always)]
-    fn leading_contractions(&self, carry: &mut Carry, bits: u64, mut quotes: u64, any_case: bool) -> u64 {
+    fn leading_contractions(
+        &self,
+        carry: &mut Carry,
+        bits: u64,
+        mut quotes: u64,
+        any_case: bool,
+        len: usize,
+    ) -> u64 {
         if quotes == 0 {
             return bits;
         }
@@ -329,13 +471,13 @@ impl<'a> Splitter<'a> {
                 set |= ((end < self.text.len()) as u128) << (end - self.at);
             }
         }
-        overlay(carry, bits, clear, set)
+        overlay(carry, bits, clear, set, len)
     }
 
     /// Contractions that end a piece of letters; one does not follow another.
     #[inline(always)]
-    fn trailing_contractions(&self, carry: &mut Carry, masks: &Masks, bits: u64) -> u64 {
-        let letter = masks.upper | masks.lower;
+    fn trailing_contractions(&self, carry: &mut Carry, masks: &Masks, bits: u64, len: usize) -> u64 {
+        let letter = masks.upper | masks.lower | masks.caseless;
         let mut quotes = masks.quote & (letter << 1 | carry.letter);
         if quotes == 0 {
             return bits;
@@ -353,7 +495,10 @@ impl<'a> Splitter<'a> {
                 carry.contraction_end = end;
             }
         }
-        overlay(carry, bits, clear, set)
+        if carry.contraction_end >= self.at + len {
+            (carry.lower, carry.caseless) = (0, 0); // its letters are of no stretch
+        }
+        overlay(carry, bits, clear, set, len)
     }
 }
 
@@ -381,7 +526,7 @@ fn put_places(bits: u64, base: u32, out: &mut [u32; 64]) -> usize {
 
 /// Every third of a run of numbers, its first included.
 #[inline(always)]
-fn threes(carry: &mut Carry, number: u64) -> u64 {
+fn threes(carry: &mut Carry, number: u64, last: usize) -> u64 {
     let mut starts = number & !(number << 1 | carry.number);
     if carry.number != 0 {
         let next = 3 - carry.digits;
@@ -393,17 +538,39 @@ fn threes(carry: &mut Carry, number: u64) -> u64 {
         bits |= starts;
         starts = (starts << 3) & number & (number << 1) & (number << 2);
     }
-    if number >> 63 != 0 {
-        carry.digits = bits.leading_zeros() + 1;
+    if number >> last != 0 {
+        carry.digits = last as u32 + 1 - (63 - bits.leading_zeros());
     }
     bits
 }
 
 #[inline(always)]
-fn overlay(carry: &mut Carry, bits: u64, clear: u128, set: u128) -> u64 {
-    carry.clear = (clear >> 64) as u64;
-    carry.set = (set >> 64) as u64;
-    (bits & !clear as u64) | set as u64
+fn overlay(carry: &mut Carry, bits: u64, clear: u128, set: u128, len: usize) -> u64 {
+    carry.clear = (clear >> len) as u64;
+    carry.set = (set >> len) as u64;
+    let inside = !0 >> (64 - len);
+    ((bits & !clear as u64) | set as u64) & inside
+}
+
+/// The bits below `count`.
+#[inline(always)]
+fn below(count: usize) -> u64 {
+    if count >= 64 {
+        !0
+    } else {
+        (1 << count) - 1
+    }
+}
+
+/// Symbols that begin their run and took no space: a letter that follows joins them.
+#[inline(always)]
+fn joining<const MIXED: bool>(carry: &Carry, masks: &Masks, other: u64) -> u64 {
+    let first = other & !(other << 1 | carry.other) & !(masks.space << 1 | carry.space);
+    if !MIXED {
+        return first;
+    }
+    let second = first | first << 1 & masks.inner; // over the bytes of each, four at most
+    second | second << 1 & masks.inner | second << 2 & masks.inner & masks.inner << 1
 }
 
 /// `from..to` as bits.

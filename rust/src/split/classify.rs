@@ -14,6 +14,19 @@ pub struct Masks {
     pub newline: u64,
     pub quote: u64,
     pub slash: u64,
+    /// letters without case, and bytes behind the first one of their character: only where `high` is not 0
+    pub caseless: u64,
+    pub inner: u64,
+}
+
+impl Masks {
+    /// Drop what is not in `valid`.
+    pub fn keep(&mut self, valid: u64) {
+        let Masks { high, upper, lower, digit, white, space, newline, quote, slash, caseless, inner } = self;
+        for mask in [high, upper, lower, digit, white, space, newline, quote, slash, caseless, inner] {
+            *mask &= valid;
+        }
+    }
 }
 
 /// A way to find the masks.
@@ -119,6 +132,7 @@ impl Classify for Portable {
             newline: found[NEWLINE],
             quote: found[QUOTE],
             slash: found[SLASH],
+            ..Masks::default()
         }
     }
 }
@@ -186,6 +200,7 @@ impl Classify for Avx2 {
                 newline: equal!(b'\n') | equal!(b'\r'),
                 quote: equal!(b'\''),
                 slash: equal!(b'/'),
+                ..Masks::default()
             }
         }
     }

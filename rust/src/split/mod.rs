@@ -96,14 +96,16 @@ mod tests {
 
     #[test]
     fn blocks_agree_on_small_worlds() {
-        for text in worlds(&["s", "R", "e", "'", " ", "\n", "1", "!", "/", "é"], 4) {
+        for text in worlds(&["s", "R", "'", " ", "\n", "1", "!", "/", "é", "É", "中", "\u{301}", "ſ"], 4)
+        {
             check(&text);
         }
     }
 
     #[test]
     fn blocks_agree_at_every_edge() {
-        let worlds = worlds(&["s", "E", "'", " ", "\n", "1", "!", "\u{3000}"], 3);
+        let alphabet = ["s", "E", "'", " ", "\n", "1", "!", "\u{3000}", "中", "ſ", "—", "\u{301}", "²", "😀"];
+        let worlds = worlds(&alphabet, 3);
         for filler in ["x", "X", "7", " ", "\n", "!", "\t"] {
             for offset in 60..66 {
                 for world in &worlds {
@@ -119,6 +121,7 @@ mod tests {
         let alphabet = [
             "a", "s", "l", "L", "T", "re", "'", "'", " ", " ", "  ", "\t", "\r\n", "\n", "1", "22", "!", "/",
             "-", "\0", "é", "É", "中", "ʰ", "ǅ", "\u{3000}", "ſ", "—", "\u{85}", "😀", "\u{301}", "\u{200b}",
+            "ABCd", "AB", "²",
         ];
         let mut seed = 88172645463325252u64;
         for round in 0..20_000 {
