@@ -69,10 +69,13 @@ pub struct Cache {
     long_entries: Vec<LongEntry>,
     /// tag and number of the entry + 1; 0 is free
     long_slots: Vec<(u32, u32)>,
+    /// hashes of long pieces that came by, by place
+    seen: Box<[u32]>,
     rest_limit: usize,
     victim: u64,
 }
 
+const SEEN: usize = 1 << 15; // 128 KB, not for small caches
 const FEWEST_LINES: usize = 1 << 11; // 128 KB
 
 /// The key of a piece of 1 to 15 bytes.
@@ -184,6 +187,7 @@ impl Cache {
             long_tokens: Vec::new(),
             long_entries: Vec::new(),
             long_slots: vec![(0, 0); 1 << 8],
+            seen: vec![0; if limit < 1 << 20 { 0 } else { SEEN }].into_boxed_slice(),
             rest_limit: limit / 2,
             victim: 0,
         };
@@ -269,7 +273,7 @@ impl Cache {
             }
             lanes[0] |= (tokens.len() as u32) << 24;
         } else {
-            self.make_room(tokens.len() * 8);
+            self.make_room_to_spill(tokens.len() * 8);
             lanes = [0, self.spill.len() as u32, tokens.len() as u32, 0];
             self.spill.extend_from_slice(tokens);
         }
@@ -293,14 +297,24 @@ impl Cache {
         self.lines[home].0[victim] = entry;
     }
 
-    /// Empty what is beside the table when `more` bytes would not fit; the table refers to it.
-    fn make_room(&mut self, more: usize) {
-        if self.rest_bytes() + more <= self.rest_limit {
+    /// Empty the spilled tokens, and the table that refers to them, when `more` bytes would not fit.
+    fn make_room_to_spill(&mut self, more: usize) {
+        if self.spill.len() * 8 + more > self.rest_limit / 2 {
+            self.lines.fill(Line::default());
+            self.used = 0;
+            self.spill.clear();
+        }
+    }
+
+    fn long_bytes(&self) -> usize {
+        self.long_tokens.len() * 8 + self.long_keys.len() + self.long_entries.len() * 32
+    }
+
+    /// The same with the long pieces, which nothing refers to.
+    fn make_room_for_long(&mut self, more: usize) {
+        if self.long_bytes() + more <= self.rest_limit / 2 {
             return;
         }
-        self.lines.fill(Line::default());
-        self.used = 0;
-        self.spill.clear();
         self.long_keys.clear();
         self.long_tokens.clear();
         self.long_entries.clear();
@@ -324,13 +338,27 @@ impl Cache {
         }
     }
 
+    /// Whether a long piece is worth keeping that may never come again: there is room, or it
+    /// came by before, as far as is remembered.
+    pub fn is_worth(&mut self, piece: &[u8]) -> bool {
+        if self.long_bytes() < self.rest_limit / 4 {
+            return true;
+        }
+        let hash = hash_bytes(piece);
+        let places = self.seen.len();
+        match self.seen.get_mut(hash as usize % places.max(1)) {
+            Some(seen) => std::mem::replace(seen, (hash >> 32) as u32) == (hash >> 32) as u32,
+            None => false,
+        }
+    }
+
     /// Keep the tokens of a long piece that is not there yet.
     pub fn insert_long(&mut self, piece: &[u8], tokens: &[Token]) {
         let more = piece.len() + tokens.len() * 8 + 32;
-        if piece.len() > LONGEST_KEPT || more > self.rest_limit {
+        if piece.len() > LONGEST_KEPT || more > self.rest_limit / 2 {
             return;
         }
-        self.make_room(more);
+        self.make_room_for_long(more);
         if self.long_entries.len() * 2 >= self.long_slots.len() {
             self.long_slots = vec![(0, 0); self.long_slots.len() * 4];
             for number in 0..self.long_entries.len() {

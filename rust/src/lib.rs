@@ -7,6 +7,7 @@
 pub mod added;
 pub mod batch;
 pub mod cache;
+pub mod cuts;
 pub mod decode;
 pub mod ffi;
 pub mod frame;

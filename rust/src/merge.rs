@@ -3,6 +3,7 @@
 //! Source: Sennrich, Haddow and Birch (2016), section 3.2.
 
 use crate::cache::{bytes_of, Key};
+use crate::cuts::Cuts;
 use crate::pairs::{Pairs, NEVER};
 use crate::split::{cpu_path, CpuPath};
 use std::cmp::Reverse;
@@ -15,6 +16,14 @@ pub struct Token {
     pub start: u32,
 }
 
+impl Token {
+    /// The same in a piece that has `start` bytes before.
+    #[inline(always)]
+    pub fn from(self, start: u32) -> Token {
+        Token { start: self.start + start, ..self }
+    }
+}
+
 /// The rules of a vocabulary.
 pub struct Rules {
     pairs: Pairs,
@@ -24,6 +33,7 @@ pub struct Rules {
     bytes: [u32; 256],
     /// The rank of each pair of single bytes: most lookups are these, and few of the 256 KB are in use.
     byte_ranks: Box<[u32]>,
+    pub cuts: Cuts,
 }
 
 /// Up to so many symbols all ranks are in a few vectors.
@@ -66,11 +76,12 @@ pub struct Scratch {
 }
 
 impl Rules {
-    /// results: what a rule's pair becomes, by rank; bytes: the token of each single byte
-    pub fn new(pairs: Pairs, results: Vec<u32>, bytes: [u32; 256]) -> Self {
+    /// results: what a rule's pair becomes, by rank; bytes: the token of each single byte;
+    /// cuts: of the bytes of all results
+    pub fn new(pairs: Pairs, results: Vec<u32>, bytes: [u32; 256], cuts: Cuts) -> Self {
         let all = bytes.iter().flat_map(|&left| bytes.iter().map(move |&right| (left, right)));
         let byte_ranks = all.map(|(left, right)| pairs.rank(left, right)).collect();
-        Rules { pairs, results, bytes, byte_ranks }
+        Rules { pairs, results, bytes, byte_ranks, cuts }
     }
 
     #[inline(always)]
@@ -351,8 +362,12 @@ mod tests {
             for &(left, right, rank) in &rules {
                 ranks.insert((left, right), rank);
             }
-            let merged =
-                Rules::new(Pairs::new(&rules).unwrap(), results.clone(), std::array::from_fn(|i| i as u32));
+            let merged = Rules::new(
+                Pairs::new(&rules).unwrap(),
+                results.clone(),
+                std::array::from_fn(|i| i as u32),
+                Cuts::default(),
+            );
             for len in [1, 2, 3, 7, SHORT, SHORT + 1, 30, LONGEST_SCANNED, LONGEST_SCANNED + 1, 200] {
                 let piece: Vec<u8> = (0..len).map(|_| 97 + random(3) as u8).collect();
                 let mut tokens = Vec::new();

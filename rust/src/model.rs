@@ -1,6 +1,7 @@
 //! A model out of what a tokenizer file says: tokens spelled in byte characters, and merges.
 
 use crate::cache::LONGEST_KEY;
+use crate::cuts::Cuts;
 use crate::merge::Rules;
 use crate::pairs::{Pairs, MOST_IDS, MOST_RANKS};
 use crate::vocabulary::Vocabulary;
@@ -44,6 +45,7 @@ fn rules(vocabulary: &Vocabulary, merges: Merges, bytes: [u32; 256]) -> Result<R
     }
     let mut found = Vec::with_capacity(count);
     let mut results = vec![0; count];
+    let mut cuts = Cuts::default();
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for (rank, pair) in merges.0.chunks_exact(2).enumerate() {
         if !spelled(pair[0], &mut left) || !spelled(pair[1], &mut right) {
@@ -54,11 +56,12 @@ fn rules(vocabulary: &Vocabulary, merges: Merges, bytes: [u32; 256]) -> Result<R
         let (Some(first), Some(second), Some(whole)) = (ids.0, ids.1, vocabulary.find(&left)) else {
             return Err(format!("merge {rank} has a token that is not in the vocabulary"));
         };
+        cuts.add(&left);
         found.push((first, second, rank as u32));
         results[rank] = whole;
     }
     let pairs = Pairs::new(&found).ok_or("the merges cannot be put in a table")?;
-    Ok(Rules::new(pairs, results, bytes))
+    Ok(Rules::new(pairs, results, bytes, cuts))
 }
 
 /// The bytes that the characters of `token` spell; false where one spells none.

@@ -1,7 +1,8 @@
 //! A compiled pipeline, and the loop that takes texts through it.
 
 use crate::added::{Match, Matcher};
-use crate::cache::{bytes_of, entry_of, Cache, Entry, Key};
+use crate::cache::{bytes_of, entry_of, key_of, line_of, Cache, Entry, Key, LONGEST_KEY};
+use crate::cuts::Memo;
 use crate::memory::ask_for_large_pages;
 use crate::merge::{Lane, Rules, Scratch, Token, LANES};
 use crate::normal;
@@ -9,12 +10,16 @@ use crate::queue::{is_short, Queue, ADDED, CAPACITY, END, LONG};
 use crate::split::{cpu_path, CpuPath, Grammar, Splitter};
 use crate::unicode::{is_continuation, Characters};
 use crate::vocabulary::Vocabulary;
-use std::sync::{Arc, Mutex};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A byte-level BPE vocabulary, and the caches of what it made of pieces.
 pub struct Model {
     pub vocabulary: Vocabulary,
     pub rules: Rules,
+    ignore_merges: bool,
+    /// Tokens that as pieces are themselves, but not by merging; found when first asked for.
+    odd: OnceLock<HashSet<Key>>,
     spaces: Mutex<Vec<Box<Space>>>,
     cache_limit: usize,
 }
@@ -35,7 +40,15 @@ impl Model {
             }
             ignore_merges || matches!(tokens[..], [only] if only.id == id)
         });
-        Model { vocabulary, rules, spaces: Mutex::default(), cache_limit: cache_limit / SPACES }
+        let odd = OnceLock::new();
+        Model {
+            vocabulary,
+            rules,
+            ignore_merges,
+            odd,
+            spaces: Mutex::default(),
+            cache_limit: cache_limit / SPACES,
+        }
     }
 
     /// What one thread works with; with a warm cache when there is one.
@@ -53,6 +66,26 @@ impl Model {
                 spaces.push(space);
             }
         }
+    }
+
+    /// Whether a unit, which is part of a piece, has the tokens that it has as a piece.
+    fn is_plain(&self, key: Key) -> bool {
+        !self.ignore_merges || !self.odd().contains(&key)
+    }
+
+    fn odd(&self) -> &HashSet<Key> {
+        self.odd.get_or_init(|| {
+            let (mut scratch, mut tokens, mut odd) = (Scratch::default(), Vec::new(), HashSet::new());
+            for (key, id) in self.vocabulary.short_tokens() {
+                let (bytes, len) = bytes_of(key);
+                tokens.clear();
+                self.rules.merge(&bytes[..len], &mut scratch, &mut tokens);
+                if !matches!(tokens[..], [only] if only.id == id) {
+                    odd.insert(key);
+                }
+            }
+            odd
+        })
     }
 
     /// The tokens of a piece. known: its id where it is a token of the vocabulary as it is
@@ -120,7 +153,10 @@ pub struct Space {
     scratch: Scratch,
     lanes: [Lane; LANES],
     unknown: Vec<Key>,
+    memo: Memo,
+    units: Vec<(Key, usize, usize)>,
     tokens: Vec<Token>,
+    unit: Vec<Token>,
     matches: [Vec<Match>; 2],
     texts: Vec<(usize, usize)>, // whose end has not left the queue; the first is the current one
     normalized: Vec<u8>,
@@ -136,7 +172,10 @@ impl Space {
             scratch: Scratch::default(),
             lanes: [Lane::default(); LANES],
             unknown: Vec::new(),
+            memo: Memo::default(),
+            units: Vec::new(),
             tokens: Vec::new(),
+            unit: Vec::new(),
             matches: Default::default(),
             texts: Vec::new(),
             normalized: Vec::new(),
@@ -378,6 +417,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             }
             None => true,
         });
+        let Space { cache, unknown, lanes, tokens, queue, .. } = &mut *self.space;
         let mut rest = unknown.iter();
         let mut keys = [[0; 2]; LANES];
         loop {
@@ -394,15 +434,15 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             if count == 0 {
                 break;
             }
-            rules.merge_short(&keys[..count], &mut self.space.lanes);
-            for (&key, lane) in keys[..count].iter().zip(&self.space.lanes) {
-                self.space.tokens.clear();
-                lane.tokens(&mut self.space.tokens);
-                cache.insert(key, &self.space.tokens);
+            rules.merge_short(&keys[..count], lanes);
+            for (&key, lane) in keys[..count].iter().zip(&*lanes) {
+                tokens.clear();
+                lane.tokens(tokens);
+                cache.insert(key, tokens);
             }
         }
         if cache.shift() != shift {
-            self.space.queue.find_lines(cache);
+            queue.find_lines(cache);
         }
     }
 
@@ -442,9 +482,18 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             match self.space.cache.find_long(piece) {
                 Some(known) => place.append(&mut self.space.out, known),
                 None => {
-                    let known = model.vocabulary.whole_by_bytes(piece);
-                    model.tokenize(piece, known, &mut self.space.scratch, &mut self.space.tokens);
-                    self.space.cache.insert_long(piece, &self.space.tokens);
+                    let worth_keeping = match model.vocabulary.whole_by_bytes(piece) {
+                        Some(id) => {
+                            self.space.tokens.clear();
+                            self.space.tokens.push(Token { id, start: 0 });
+                            true
+                        }
+                        None => self.by_units(piece),
+                    };
+                    // of what is cut into many units, most never comes again
+                    if worth_keeping || self.space.cache.is_worth(piece) {
+                        self.space.cache.insert_long(piece, &self.space.tokens);
+                    }
                     place.append(&mut self.space.out, &self.space.tokens);
                 }
             }
@@ -467,6 +516,46 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
                 place.append(&mut self.space.out, &self.space.tokens);
             }
         }
+    }
+
+    /// Work out a long piece, cut where no merge crosses. Whether it has few units.
+    fn by_units(&mut self, piece: &[u8]) -> bool {
+        let model = &*self.tokenizer.model;
+        let Space { cache, memo, units, tokens, unit, scratch, .. } = &mut *self.space;
+        tokens.clear();
+        units.clear();
+        let mut at = 0;
+        while at < piece.len() {
+            let end = model.rules.cuts.end(memo, piece, at);
+            let key = if end - at <= LONGEST_KEY { key_of(&piece[at..end]) } else { [0, 0] };
+            cache.prefetch(line_of(key, cache.shift()));
+            units.push((key, at, end));
+            at = end;
+        }
+        for &(key, start, end) in &*units {
+            let (bytes, start) = (&piece[start..end], start as u32);
+            if key == [0, 0] || !model.is_plain(key) {
+                let first = tokens.len();
+                model.rules.merge(bytes, scratch, tokens);
+                tokens[first..].iter_mut().for_each(|token| token.start += start);
+                continue;
+            }
+            match cache.find(key) {
+                Some(entry) if entry.lanes[0] >> 24 == 0 => {
+                    tokens.extend(cache.spilled(&entry).iter().map(|token| token.from(start)));
+                }
+                Some(entry) => {
+                    let count = (entry.lanes[0] >> 24) as usize;
+                    tokens.extend((0..count).map(|i| entry.token(i).from(start)));
+                }
+                None => {
+                    model.tokenize(bytes, model.vocabulary.whole_by_key(key), scratch, unit);
+                    cache.insert(key, unit);
+                    tokens.extend(unit.iter().map(|token| token.from(start)));
+                }
+            }
+        }
+        units.len() < 4
     }
 
     /// Where an event's tokens are, and the next word's number for them.

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from arrowprep.config import configured
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from arrowprep.tokenize.byte_characters import to_byte_characters
 from arrowprep.tokenize.engine import Engine, choose_engine
 from arrowprep.tokenize.native import GRAMMARS, NativeEngine, compile_pipeline
 from arrowprep.tokenize.native_library import load
@@ -187,6 +188,45 @@ def test_any_vocabulary_merges_lowest_rank_first(model: models.BPE, texts: list[
     tok = Tokenizer(model)
     tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     check(*engines(tok), pa.array(texts, pa.string()))
+
+
+@st.composite
+def vocabularies_of_many_bytes(draw: st.DrawFn) -> models.BPE:
+    """Merges of the bytes of 中, 文, é and 😀, also across and inside of them."""
+    spelled = list(to_byte_characters("中文é😀a"))
+    known = list(dict.fromkeys(spelled))
+    merges: list[tuple[str, str]] = []
+    for _ in range(draw(st.integers(0, 25))):
+        pair = (draw(st.sampled_from(known)), draw(st.sampled_from(known)))
+        merges.append(pair)
+        known.append("".join(pair))
+    tokens = sorted({*pre_tokenizers.ByteLevel.alphabet(), *known, *draw(st.lists(st.sampled_from(known)))})
+    return models.BPE({t: i for i, t in enumerate(tokens)}, merges, ignore_merges=draw(st.booleans()))
+
+
+@given(
+    model=vocabularies_of_many_bytes(),
+    texts=st.lists(st.text("中文é😀a", min_size=4, max_size=40), max_size=5),
+)
+@settings(max_examples=300, deadline=None)
+def test_long_pieces_are_cut_only_where_nothing_merges(model: models.BPE, texts: list[str]) -> None:
+    tok = Tokenizer(model)
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    check(*engines(tok), pa.array(texts * 3, pa.string()))
+
+
+@given(texts=st.lists(TEXT, max_size=5))
+@settings(deadline=None)
+def test_single_texts_and_batches_are_those_of_the_column(texts: list[str]) -> None:
+    native, reference = BY_PATTERN[PATTERNS[1]]
+    assert [native.ids(text) for text in texts] == [reference.ids(text) for text in texts]
+    assert native.traces(texts) == reference.traces(texts)
+
+
+def test_a_single_text_may_be_of_any_length() -> None:
+    native, reference = BY_PATTERN[PATTERNS[0]]
+    for length in (0, 1, 4095, 4096, 4097, 20_000):
+        assert native.ids("\n" * length) == reference.ids("\n" * length)
 
 
 @st.composite
