@@ -72,7 +72,7 @@ class Held:
 
     def _numbered(self, path: str | os.PathLike[str] | None) -> Self:
         """This dataset, its row numbers also written to a file, where one is asked for and there are some."""
-        numbers = self._indices  # type: ignore[attr-defined]
+        numbers = None if path is None else self._indices  # type: ignore[attr-defined]
         if path is not None and numbers is not None:
             with write_aside(Path(path), numbers.schema) as writer:
                 writer.write_table(numbers)

@@ -14,6 +14,7 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import as_rows
 from arrowprep.dataset.indices import Picks, Rows, Span, row_of, rows_of
 from arrowprep.dataset.info import DatasetInfo, NamedSplit
+from arrowprep.dataset.plain import int64_array
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.view import field_of
 from arrowprep.errors import BadArgument, BadSelection
@@ -132,7 +133,7 @@ class Looks(Held):
     def _indices(self) -> pa.Table | None:
         """The row numbers in the files, where they are not a contiguous range."""
         picked = [source.rows for source in self._view.sources if isinstance(source.rows, Picks)]
-        return pa.table({"indices": picked[0].numbers.astype(np.uint64)}) if picked else None
+        return pa.table({"indices": int64_array(picked[0].numbers).view(pa.uint64())}) if picked else None
 
     @property
     def _format_type(self) -> str | None:
