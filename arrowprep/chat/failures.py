@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import jinja2
@@ -37,16 +35,23 @@ _SAID = {
 }
 
 
-@contextmanager
-def told(template: jinja2.Template | None) -> Iterator[None]:
+class told:
     """Turns every error of a template into TemplateError.
 
     template: for its line numbers; None while it is being compiled
     """
-    try:
-        yield
-    except Exception as error:
-        raise _failure(error, template) from error
+
+    __slots__ = ("_template",)
+
+    def __init__(self, template: jinja2.Template | None) -> None:
+        self._template = template
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            raise _failure(error, self._template) from error
 
 
 def _failure(error: Exception, template: jinja2.Template | None) -> ChatError:

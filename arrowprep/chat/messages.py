@@ -66,6 +66,14 @@ def normalized(conversation: Any) -> list[dict[str, Any]]:
 
 
 def _message(message: Any, number: int, left: list[int]) -> dict[str, Any]:
+    if type(message) is dict:  # in one pass, for every rendering pays for it
+        left[0] -= len(message)
+        data = {
+            (k if type(k) is str else plain(k, left)): (v if type(v) is str else plain(v, left))
+            for k, v in message.items()
+            if v is not None
+        }
+        return _with_reasoning(data)
     data = plain(message, left)
     if type(data) is not dict:
         raise ChatError(
@@ -73,8 +81,11 @@ def _message(message: Any, number: int, left: list[int]) -> dict[str, Any]:
             "messages are dicts, dataclasses or pydantic models with a role and a content",
             message_number=number,
         )
-    if None in data.values():
-        data = {key: value for key, value in data.items() if value is not None}
+    return _with_reasoning({key: value for key, value in data.items() if value is not None})
+
+
+def _with_reasoning(data: dict[str, Any]) -> dict[str, Any]:
+    """The message with its reasoning under each name that templates read."""
     for name in REASONING_FIELDS:
         if name in data:
             reasoning = data[name]
