@@ -98,6 +98,8 @@ class Cache:
         verify: read it all; files in which a byte has changed are removed, and the entry is absent
         """
         path = self.path(fingerprint)
+        if not path.exists():  # as most misses are; an error would keep its callers' frames, with datasets
+            return None
         try:
             note = read_note(path)
             if note is None:
@@ -174,7 +176,7 @@ class Cache:
     def find_rows(self, fingerprint: str, *, verify: bool = False) -> Picks | None:
         """Row numbers that were published under this name."""
         path = self.path(fingerprint)
-        if verify and _without_damaged((path,)):
+        if not path.exists() or (verify and _without_damaged((path,))):
             return None
         try:
             rows = MappedPicks(path, fingerprint)
