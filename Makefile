@@ -5,6 +5,7 @@
 #   make quick        the tests that need no other library
 #   make conformance  compare with golden data; ARROWPREP_CONFORMANCE names its folder
 #   make native       build the kernel into the source tree (cargo)
+#   make fuzz         throw bytes at the kernel's border for SECONDS=60 (clang, a nightly Rust)
 #   make wheel        one wheel with the kernel for this platform in dist/, named by the oldest Linux that it runs on
 #   make lint         ruff and mypy
 #   make bench        speed beside the libraries that arrowprep replaces
@@ -24,7 +25,7 @@ KERNEL := $(shell find rust -type f -not -path 'rust/target/*' 2>/dev/null)
 SOURCES := $(shell find arrowprep -type f -not -name '*.pyc' -not -name '*.so') $(KERNEL)
 PYTEST_OPTIONS ?=
 
-.PHONY: demo test quick conformance native wheel lint bench clean
+.PHONY: demo test quick conformance native fuzz wheel lint bench clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO)/.installed
@@ -44,6 +45,10 @@ native:
 	rm -f arrowprep/tokenize/libarrowprep_kernel.* # programs that have it loaded keep the old file
 	for library in rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib; do \
 		if [ -e $$library ]; then cp $$library arrowprep/tokenize/; fi; done
+
+SECONDS ?= 60
+fuzz:
+	rust/fuzz/run $(SECONDS)
 
 # auditwheel names the C library that the kernel needs: build on an older Linux for an older one
 wheel: $(ENVS)/wheel/bin/python
