@@ -54,6 +54,10 @@ impl Matcher {
 
     fn insert(&mut self, number: usize) {
         let content = &self.tokens[number].content;
+        // in text, which is UTF-8, it could only be found inside of characters
+        if std::str::from_utf8(content).is_err() {
+            return;
+        }
         let Some(&first) = content.first() else { return };
         self.starts[first as usize] = true;
         let mut at = 0;
@@ -180,6 +184,12 @@ mod tests {
     fn the_longest_at_the_leftmost_place_is_taken() {
         let tokens = [added("<a", 1), added("<a>", 2), added("a>b", 3)];
         assert_eq!(find(&tokens, "x<a>b<a"), [(1, 4, 2), (5, 7, 1)]);
+    }
+
+    #[test]
+    fn what_is_no_utf8_is_found_in_no_character() {
+        let inside = Added { content: vec![0x81], id: 1, ..Added::default() };
+        assert_eq!(find(&[inside, added("い", 2)], "あい"), [(3, 6, 2)]);
     }
 
     #[test]
