@@ -21,7 +21,7 @@ DEV := $(ENVS)/dev
 DEMO := $(ENVS)/demo
 PLAIN ?= $(ENVS)/plain
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --root-user-action=ignore
-KERNEL := $(shell find rust -type f -not -path 'rust/target/*' 2>/dev/null)
+KERNEL := $(shell find rust -type f -not -path 'rust/target/*' -not -path 'rust/fuzz/*' 2>/dev/null)
 SOURCES := $(shell find arrowprep -type f -not -name '*.pyc' -not -name '*.so') $(KERNEL)
 PYTEST_OPTIONS ?=
 

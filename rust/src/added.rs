@@ -89,7 +89,7 @@ impl Matcher {
                 continue;
             }
             if token.lstrip {
-                start = before_space(table, text, start).max(last);
+                start = before_space(table, text, start).max(last).min(from); // never behind its own text
             }
             if token.rstrip {
                 stop = after_space(table, text, stop);
@@ -196,6 +196,12 @@ mod tests {
     fn white_space_goes_with_a_token_that_takes_it() {
         let tokens = [Added { lstrip: true, rstrip: true, ..added("<m>", 1) }];
         assert_eq!(find(&tokens, "a \u{3000}<m> \n<m>b"), [(1, 10, 1), (10, 13, 1)]);
+    }
+
+    #[test]
+    fn white_space_that_the_last_one_took_is_not_taken_again() {
+        let tokens = [Added { rstrip: true, ..added("a", 1) }, Added { lstrip: true, ..added(" b", 2) }];
+        assert_eq!(find(&tokens, "a   b"), [(0, 4, 1), (3, 5, 2)]);
     }
 
     #[test]
