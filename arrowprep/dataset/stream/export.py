@@ -34,7 +34,9 @@ class StreamExports(Streams):
         self, batch_size: int | None = None, batched: bool = False
     ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
         """Columns of Python objects, or a generator of them where `batched`."""
-        return self._as("python", batch_size, batched)  # type: ignore[no-any-return]
+        columns: dict[str, list[Any]] | Iterator[dict[str, list[Any]]]
+        columns = self._as("python", batch_size, batched)
+        return columns
 
     def to_list(self) -> list[dict[str, Any]]:
         """Rows of Python objects."""
@@ -45,13 +47,15 @@ class StreamExports(Streams):
         self, batch_size: int | None = None, batched: bool = False
     ) -> pd.DataFrame | Iterator[pd.DataFrame]:
         """A pandas data frame, or a generator of them where `batched`."""
-        return self._as("pandas", batch_size, batched)  # type: ignore[no-any-return]
+        frames: pd.DataFrame | Iterator[pd.DataFrame] = self._as("pandas", batch_size, batched)
+        return frames
 
     def to_polars(
         self, batch_size: int | None = None, batched: bool = False
     ) -> pl.DataFrame | Iterator[pl.DataFrame]:
         """A Polars data frame, or a generator of them where `batched`."""
-        return self._as("polars", batch_size, batched)  # type: ignore[no-any-return]
+        frames: pl.DataFrame | Iterator[pl.DataFrame] = self._as("polars", batch_size, batched)
+        return frames
 
     def to_json(
         self, path_or_buf: Target, batch_size: int | None = None, *, lines: bool | None = None, **options: Any
