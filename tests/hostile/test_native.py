@@ -50,14 +50,17 @@ def letters(size: int) -> str:
 def test_a_piece_of_megabytes_takes_linear_time(engine: NativeEngine, make: object) -> None:
     def seconds(size: int) -> float:
         text = make(size)  # type: ignore[operator]
-        start = time.process_time()
-        ids = engine.encode(pa.array([text])).ids
-        elapsed = time.process_time() - start
+        taken = []
+        for _ in range(
+            3
+        ):  # a page fault, of which there are thousands, takes ten times as long on a busy machine
+            start = time.process_time()
+            ids = engine.encode(pa.array([text])).ids
+            taken.append(time.process_time() - start)
         assert engine.decode(ids).to_pylist() == [text]
-        return elapsed
+        return min(taken)
 
-    # the least of some: a page fault, of which there are thousands, takes ten times as long on a busy machine
-    assert min(seconds(1 << 22) for _ in range(3)) < 12 * max(seconds(1 << 20), 0.01)
+    assert seconds(1 << 22) < 12 * max(seconds(1 << 20), 0.01)
 
 
 def test_memory_is_bounded_whatever_is_encoded(engine: NativeEngine) -> None:
