@@ -40,6 +40,7 @@ class Component:
     _derived: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         names = {name for base in cls.__mro__ for name, value in vars(base).items() if _is_cached(value)}
         cls._derived = tuple(sorted(names))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from collections.abc import Sequence as ListLike
-from typing import Any, ClassVar
+from typing import Any
 
-from arrowprep.tokenize.component import Component, Spec
+from arrowprep.tokenize.component import Component
+from arrowprep.tokenize.composite import Composite
 
 
 class Decoder(Component):
@@ -27,41 +27,16 @@ class Decoder(Component):
         return "".join(self.decode_chain(list(tokens)))
 
 
-class Sequence(Decoder):
+class Sequence(Composite[Decoder], Decoder):
     """Decoders one after the other."""
 
-    kind = "Sequence"
-    read_part: ClassVar[Callable[[Spec], Decoder]]
+    held = "decoders"
+    decoders: tuple[Decoder, ...]
 
     def __init__(self, decoders: Iterable[Decoder]) -> None:
-        self.decoders = tuple(decoders)
-
-    @property
-    def parts(self) -> tuple[Decoder, ...]:
-        return self.decoders
-
-    def __len__(self) -> int:
-        return len(self.decoders)
-
-    def __getitem__(self, index: int) -> Decoder:
-        return self.decoders[index]
-
-    def __iter__(self) -> Iterator[Decoder]:
-        return iter(self.decoders)
-
-    def snapshot(self) -> Sequence:
-        twin = copy.copy(self)
-        twin.decoders = tuple(part.snapshot() for part in self.decoders)
-        return twin
-
-    @classmethod
-    def from_json(cls, spec: Spec) -> Sequence:
-        return cls(cls.read_part(part) for part in spec.objects("decoders"))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"type": self.kind, "decoders": [part.to_json() for part in self.decoders]}
+        super().__init__(decoders)
 
     def decode_chain(self, tokens: list[str]) -> list[str]:
-        for part in self.decoders:
+        for part in self.parts:
             tokens = part.decode_chain(tokens)
         return tokens

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from arrowprep.tokenize.aligned import Aligned
-from arrowprep.tokenize.component import Component, Spec
+from arrowprep.tokenize.component import Component
+from arrowprep.tokenize.composite import Composite
 
 if TYPE_CHECKING:
     from arrowprep.tokenize.normalized_string import NormalizedString
@@ -40,50 +40,25 @@ class Normalizer(Component):
         normalized.aligned = self.apply(normalized.aligned)
 
 
-class Sequence(Normalizer):
+class Sequence(Composite[Normalizer], Normalizer):
     """Normalizers one after the other. An empty one changes nothing."""
 
-    kind = "Sequence"
-    read_part: ClassVar[Callable[[Spec], Normalizer]]
+    held = "normalizers"
+    normalizers: tuple[Normalizer, ...]
 
     def __init__(self, normalizers: Iterable[Normalizer]) -> None:
-        self.normalizers = tuple(normalizers)
-
-    @property
-    def parts(self) -> tuple[Normalizer, ...]:
-        return self.normalizers
-
-    def __len__(self) -> int:
-        return len(self.normalizers)
-
-    def __getitem__(self, index: int) -> Normalizer:
-        return self.normalizers[index]
-
-    def __iter__(self) -> Iterator[Normalizer]:
-        return iter(self.normalizers)
-
-    def snapshot(self) -> Sequence:
-        twin = copy.copy(self)
-        twin.normalizers = tuple(part.snapshot() for part in self.normalizers)
-        return twin
-
-    @classmethod
-    def from_json(cls, spec: Spec) -> Sequence:
-        return cls(cls.read_part(part) for part in spec.objects("normalizers"))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"type": self.kind, "normalizers": [part.to_json() for part in self.normalizers]}
+        super().__init__(normalizers)
 
     def normalize(self, normalized: NormalizedString) -> None:
-        for part in self.normalizers:
+        for part in self.parts:
             part.normalize(normalized)
 
     def apply(self, text: Aligned) -> Aligned:
-        for part in self.normalizers:
+        for part in self.parts:
             text = part.apply(text)
         return text
 
     def normalize_str(self, sequence: str) -> str:
-        for part in self.normalizers:
+        for part in self.parts:
             sequence = part.normalize_str(sequence)
         return sequence

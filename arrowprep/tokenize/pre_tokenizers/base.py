@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arrowprep.tokenize.aligned import Aligned
-from arrowprep.tokenize.component import Component, Spec
+from arrowprep.tokenize.component import Component
+from arrowprep.tokenize.composite import Composite
 
 if TYPE_CHECKING:
     from arrowprep.tokenize.pre_tokenized_string import PreTokenizedString
@@ -103,46 +103,21 @@ def cut_all(leaves: Iterable[PreTokenizer], pieces: list[Aligned]) -> list[Align
     return pieces
 
 
-class Sequence(PreTokenizer):
+class Sequence(Composite[PreTokenizer], PreTokenizer):
     """Pre-tokenizers one after the other, each cutting the pieces of the one before."""
 
-    kind = "Sequence"
-    read_part: ClassVar[Callable[[Spec], PreTokenizer]]
+    held = "pretokenizers"
+    pretokenizers: tuple[PreTokenizer, ...]
 
     def __init__(self, pretokenizers: Iterable[PreTokenizer]) -> None:
-        self.pretokenizers = tuple(pretokenizers)
-
-    @property
-    def parts(self) -> tuple[PreTokenizer, ...]:
-        return self.pretokenizers
+        super().__init__(pretokenizers)
 
     @property
     def leaves(self) -> tuple[PreTokenizer, ...]:
-        return tuple(leaf for part in self.pretokenizers for leaf in part.leaves)
-
-    def __len__(self) -> int:
-        return len(self.pretokenizers)
-
-    def __getitem__(self, index: int) -> PreTokenizer:
-        return self.pretokenizers[index]
-
-    def __iter__(self) -> Iterator[PreTokenizer]:
-        return iter(self.pretokenizers)
-
-    def snapshot(self) -> Sequence:
-        twin = copy.copy(self)
-        twin.pretokenizers = tuple(part.snapshot() for part in self.pretokenizers)
-        return twin
-
-    @classmethod
-    def from_json(cls, spec: Spec) -> Sequence:
-        return cls(cls.read_part(part) for part in spec.objects("pretokenizers"))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"type": self.kind, "pretokenizers": [part.to_json() for part in self.pretokenizers]}
+        return tuple(leaf for part in self.parts for leaf in part.leaves)
 
     def pre_tokenize(self, pretok: PreTokenizedString) -> None:
-        for part in self.pretokenizers:
+        for part in self.parts:
             part.pre_tokenize(pretok)
 
     def cut(self, piece: Aligned) -> list[Aligned]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterable
 
-from arrowprep.tokenize.component import Component, Spec
+from arrowprep.tokenize.component import Component
+from arrowprep.tokenize.composite import Composite
 from arrowprep.tokenize.encoding import Encoding
 
 
@@ -39,48 +38,23 @@ class PostProcessor(Component):
         return Encoding.merge(self.process_encodings(encodings, add_special_tokens), growing_offsets=False)
 
 
-class Sequence(PostProcessor):
+class Sequence(Composite[PostProcessor], PostProcessor):
     """Post-processors one after the other; what they add adds up."""
 
-    kind = "Sequence"
-    read_part: ClassVar[Callable[[Spec], PostProcessor]]
+    held = "processors"
+    processors: tuple[PostProcessor, ...]
 
     def __init__(self, processors: Iterable[PostProcessor]) -> None:
-        self.processors = tuple(processors)
-
-    @property
-    def parts(self) -> tuple[PostProcessor, ...]:
-        return self.processors
+        super().__init__(processors)
 
     @property
     def trims_offsets(self) -> bool:  # type: ignore[override]
-        return any(part.trims_offsets for part in self.processors)
-
-    def __len__(self) -> int:
-        return len(self.processors)
-
-    def __getitem__(self, index: int) -> PostProcessor:
-        return self.processors[index]
-
-    def __iter__(self) -> Iterator[PostProcessor]:
-        return iter(self.processors)
-
-    def snapshot(self) -> Sequence:
-        twin = copy.copy(self)
-        twin.processors = tuple(part.snapshot() for part in self.processors)
-        return twin
-
-    @classmethod
-    def from_json(cls, spec: Spec) -> Sequence:
-        return cls(cls.read_part(part) for part in spec.objects("processors"))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"type": self.kind, "processors": [part.to_json() for part in self.processors]}
+        return any(part.trims_offsets for part in self.parts)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        return sum(part.num_special_tokens_to_add(is_pair) for part in self.processors)
+        return sum(part.num_special_tokens_to_add(is_pair) for part in self.parts)
 
     def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
-        for part in self.processors:
+        for part in self.parts:
             encodings = part.process_encodings(encodings, add_special_tokens)
         return encodings
