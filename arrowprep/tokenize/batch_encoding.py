@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -337,4 +338,6 @@ def _size(value: Any) -> int:
         return len(value.flatten())
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
         return sum(map(len, value))
-    return int(np.size(value)) if is_tensor(value) else len(value) if hasattr(value, "__len__") else 1
+    if is_tensor(value):
+        return math.prod(value.shape)  # `size` is a number in NumPy, and a method in PyTorch
+    return len(value) if hasattr(value, "__len__") else 1

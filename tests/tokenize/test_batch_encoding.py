@@ -115,6 +115,11 @@ class TestColumns:
         large = BatchEncoding({"input_ids": pa.array([[0] * 500] * 3, pa.list_(pa.int32()))})
         assert repr(large) == "BatchEncoding(3 rows of input_ids)"
 
+    def test_tensors_are_shown_whole_or_by_their_shape_too(self) -> None:
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        assert repr(BatchEncoding({"input_ids": torch.ones(1, 2)})) == "{'input_ids': tensor([[1., 1.]])}"
+        assert repr(BatchEncoding({"input_ids": torch.ones(3, 500)})) == "BatchEncoding(3 rows of input_ids)"
+
     def test_a_repr_is_not_a_look(self) -> None:
         encoded = batch()
         repr(encoded)
