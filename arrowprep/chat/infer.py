@@ -9,7 +9,8 @@ whole chat begin with one another, the turn is what lies between the first two.
 header in the window before its first marker, and ends with what follows its last marker whatever comes next.
 
 Markers are always placed; the prefix must agree with them. Where neither proves a turn, or a turn has no
-stop token, the rendering is refused: a wrong mask trains the model on the user's words.
+stop token, the rendering is refused: a wrong mask trains the model on the user's words. The caller may name
+strings as stop tokens; a turn that the template leaves open at the chat's end is then taken as it is.
 
 Where the frame of such a turn was proved before, on a probe with the same roles, finding it again around the
 row's own text is enough (see `frames`).
@@ -25,13 +26,11 @@ from itertools import accumulate
 from arrowprep.chat.convention import Turn
 from arrowprep.chat.frames import Frame
 from arrowprep.chat.markers import Chat, Render, Traces, traces_of, traces_of_marked
+from arrowprep.chat.stops import Stops, common_length
 from arrowprep.errors import MaskUnavailable
 
 __all__ = ["inferred_turns"]
 
-# control tokens by their look: <|im_end|>, <eos>, [/INST]; a closing tag such as </tool_call> ends no turn
-_TOKEN = re.compile(r"<[^<>\s/][^<>\s]{0,60}>|\[/?[A-Z_]{2,20}\]")
-_LONGEST = 64  # characters of these
 # <think></think>, or its closing tag alone, with the white space around it
 _EMPTY_REASONING = re.compile(r"(\s*)((?:<(\w+)>\s*</\3>|</think>)\s*)")
 # what closes a reasoning: </think>, <|end|>
@@ -59,7 +58,7 @@ def inferred_turns(
     text = render(chat, False)
     if text is None or not numbers:
         return []
-    ends = _Stops(tokens, stops)
+    ends = Stops(tokens, stops)
     traces = traces_of(chat, render, text, numbers)
     turns: list[Turn] = []
     for number in numbers:
@@ -70,72 +69,42 @@ def inferred_turns(
             turn = replace(turn, header=max(turn.header, turns[-1].newline))
         turns.append(turn)
     if prompt:
-        turns[-1] = _within(render(chat, True) or "", text, turns[-1], ends)
+        turns[-1] = _within(chat, render, text, turns[-1], ends)
     return turns
 
 
-def _within(prompted: str, text: str, last: Turn, ends: _Stops) -> Turn:
-    """The last turn of text in the rendering that ends in the generation prompt.
+def _within(chat: Chat, render: Render, text: str, last: Turn, ends: Stops) -> Turn:
+    """The last turn of text, which is the chat's, in the rendering that ends in the generation prompt.
 
-    A known token at the end of the chat may give way to the prompt.
+    A known token at the end of the chat may give way to the prompt, or to another stop token before it.
     """
-    common = ends.whole(text, _common_length(text, prompted))
+    prompted = render(chat, True) or ""
+    common = ends.whole(text, common_length(text, prompted))
     if last.stop <= common:
         return replace(last, newline=min(last.newline, common))
     kept = text[last.start : common].rstrip()
+    stop: int | None = last.start + len(kept)
     if not kept or not ends.only_named(text[common : last.stop]) or not ends.ends(kept):
+        stop = _stand_in(chat, render, prompted, common, ends) if common == last.stop_token else None
+    if stop is None:
         raise MaskUnavailable("with the generation prompt the template renders the chat differently")
-    stop = last.start + len(kept)
     return replace(
         last,
-        stop_token=min(last.stop_token, ends.run(text, last.stop_token, stop)),
+        stop_token=min(last.stop_token, ends.run(prompted, last.stop_token, stop)),
         stop=stop,
         newline=stop + _newline(prompted, stop),
     )
 
 
-class _Stops:
-    """What ends a turn."""
-
-    def __init__(self, tokens: Iterable[str], stops: Iterable[str]) -> None:
-        self.named = tuple(token for token in (*tokens, *stops) if token)
-        named = "|".join(map(re.escape, sorted(self.named, key=len, reverse=True)))
-        self.longest = max(_LONGEST, *map(len, self.named)) if self.named else _LONGEST
-        self.pattern = re.compile(f"{named}|{_TOKEN.pattern}" if named else _TOKEN.pattern)
-
-    def directly(self, text: str) -> int | None:
-        """Where the stop token ends that text begins with, but for white space."""
-        found = self.pattern.match(text, len(text) - len(text.lstrip()))
-        return found.end() if found else None
-
-    def ends(self, text: str) -> bool:
-        """Whether text, but for white space, ends in a stop token."""
-        bare = text.rstrip()
-        return any(token.end() == len(bare) for token in self.pattern.finditer(bare))
-
-    def run(self, text: str, floor: int, stop: int, most: int = 8) -> int:
-        """Where the stop tokens begin that end at stop, with nothing but white space between them."""
-        begins = stop
-        for token in reversed(list(self.pattern.finditer(text, floor, stop))[-most:]):
-            if text[token.end() : begins].strip():
-                break
-            begins = token.start()
-        return begins
-
-    def whole(self, text: str, length: int) -> int:
-        """The largest length up to this one that does not cut a token of text."""
-        for token in self.pattern.finditer(text, max(0, length - 4 * self.longest)):
-            if token.start() >= length:
-                break
-            if length < token.end():
-                return token.start()
-        return length
-
-    def only_named(self, text: str) -> bool:
-        """Whether text is white space and named tokens alone."""
-        for token in self.named:
-            text = text.replace(token, "")
-        return not text.strip()
+def _stand_in(chat: Chat, render: Render, prompted: str, place: int, ends: Stops) -> int | None:
+    """Where the stop token at this place of prompted ends, if it would end the turn before a user's too."""
+    followed, both = render([*chat, *_PROBE], False) or "", render([*chat, *_PROBE], True) or ""
+    prompt = both[len(followed) :] if both.startswith(followed) else ""
+    alone = prompted.removesuffix(prompt)
+    stop = ends.directly(alone[place:])
+    if not prompt.strip() or alone == prompted or not followed.startswith(alone) or stop is None:
+        return None
+    return None if alone[place + stop :].strip() else place + stop
 
 
 class _Search:
@@ -148,7 +117,7 @@ class _Search:
         render: Render,
         text: str,
         traces: Traces,
-        stops: _Stops,
+        stops: Stops,
         floor: int,
     ) -> None:
         self.chat, self.number, self.render, self.text = chat, number, render, text
@@ -201,6 +170,9 @@ class _Search:
         header = self._header(prompted)
         if prompted is not None and self.text.startswith(prompted):
             return len(prompted) - len(header), len(prompted)
+        start = self._after_the_message_before(prompted or "")
+        if start is not None:
+            return max(self.floor, start - len(header)), start
         first = self.traces.first[self.number]
         if first is None:
             raise self._refusal(
@@ -217,6 +189,19 @@ class _Search:
                 return self.floor + place, self.floor + place + length
         raise self._refusal("its header is not the generation prompt")
 
+    def _after_the_message_before(self, prompted: str) -> int | None:
+        """Where what follows the text before ends, if it is what prompted has there up to its end."""
+        before = self.number - 1
+        place = self.traces.last[before] if self.number else None
+        if place is None:
+            return None
+        alone = traces_of_marked(self.chat[: self.number], self.render, prompted, {before}, False, True)
+        since = alone.last[before] if alone else None
+        between = "" if since is None else prompted[since:]
+        if not between.strip() or not self.text.startswith(between, place):
+            return None
+        return place + len(between)
+
     def _header(self, prompted: str | None) -> str:
         """What the generation prompt adds to the chat before this turn, or else to another."""
         before: Chat = self.chat[: self.number]
@@ -225,13 +210,17 @@ class _Search:
         bare = self.render(before, False)
         if prompted is None or bare is None:
             return ""
-        common = self.stops.whole(bare, _common_length(bare, prompted))
+        common = self.stops.whole(bare, common_length(bare, prompted))
         return prompted[common:] if self.stops.only_named(bare[common:]) else ""
 
     def _cuts(self, header: str) -> list[int]:
-        """Lengths at which a token or a line of header ends, the longest first."""
+        """Lengths at which a token or a line of header ends, the longest first.
+
+        A line without its break too: that of a prompt may be one of the template file.
+        """
         ends = {token.end() for token in self.stops.pattern.finditer(header)}
-        ends |= set(accumulate(map(len, header.splitlines(keepends=True)))) | {len(header)}
+        for end in {*accumulate(map(len, header.splitlines(keepends=True))), len(header)}:
+            ends |= {end, len(header[:end].rstrip("\r\n")), len(header[:end].rstrip())}
         return sorted((end for end in ends if header[:end].strip()), reverse=True)
 
     def _stop_token(self, last: int, end: int) -> int:
@@ -287,7 +276,7 @@ class _Search:
         tail, other = self.text[last:], self._other_tail(last, has_trace)
         if other is None:
             raise self._refusal("what follows it cannot be compared with another rendering")
-        common = self.stops.whole(other, self.stops.whole(tail, _common_length(tail, other)))
+        common = self.stops.whole(other, self.stops.whole(tail, common_length(tail, other)))
         rest = tail[common:] if self.is_last else other[common:]
         if self.stops.only_named(rest):
             turn = tail if self.is_last else tail[:common]
@@ -300,6 +289,9 @@ class _Search:
         stop, stand_in = self.stops.directly(tail[place:]), self.stops.directly(other[place:])
         if has_trace and stop and stand_in:
             return last + place + stop
+        given = self.stops.end_by_given(tail, other)
+        if given is not None:
+            return last + given
         raise self._refusal("no stop token follows it; name the string that ends a turn")
 
     def _ends_in_calls(self, last: int) -> bool:
@@ -322,20 +314,8 @@ class _Search:
         return None
 
 
-def _common_length(left: str, right: str) -> int:
-    """By halving: comparing slices is faster than characters."""
-    same, length = 0, min(len(left), len(right))
-    while same < length:
-        half = (same + length + 1) // 2
-        if left[same:half] == right[same:half]:
-            same = half
-        else:
-            length = half - 1
-    return same
-
-
 def _common_end(left: str, right: str) -> int:
-    return _common_length(left[::-1], right[::-1])
+    return common_length(left[::-1], right[::-1])
 
 
 def _newline(text: str, place: int) -> int:

@@ -133,12 +133,12 @@ def traces_of(chat: Chat, render: Render, text: str, turns: Sequence[int]) -> Tr
 
 
 def traces_of_marked(
-    chat: Chat, render: Render, text: str, messages: set[int], empty_too: bool
+    chat: Chat, render: Render, text: str, messages: set[int], empty_too: bool, prompt: bool = False
 ) -> Traces | None:
-    """None where the marks change the rendering."""
+    """Of text, which is render(chat, prompt); None where the marks change it."""
     markers: Markers[Field] = Markers(text)
     marked = render(
-        [_marked(m, i, markers, empty_too) if i in messages else m for i, m in enumerate(chat)], False
+        [_marked(m, i, markers, empty_too) if i in messages else m for i, m in enumerate(chat)], prompt
     )
     if marked is None:
         return None

@@ -233,6 +233,56 @@ def test_a_turn_without_a_stop_token_is_refused_unless_it_is_named() -> None:
     assert cut(template, turns("Hi", "Yo"), stop_strings=["###"]) == ["Yo###"]
 
 
+OPEN = (
+    "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}"
+    "{% for call in m.calls %}<call>{{ call.name }}({{ call.a }})</call>{% endfor %}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+
+
+def test_a_named_string_may_be_the_next_role_and_the_last_turn_left_open() -> None:
+    template, chat = ChatTemplate(OPEN), turns("Hi", "Yo <|user|>.", "Go", "Ok")
+    with pytest.raises(MaskUnavailable, match="name the string that ends a turn"):
+        cut(template, chat)
+    assert cut(template, chat, stop_strings=["<|user|>"]) == ["Yo <|user|>.<|user|>", "Ok"]
+    asked = cut(template, chat, stop_strings=["<|user|>"], add_generation_prompt=True)
+    assert asked == ["Yo <|user|>.<|user|>", "Ok"]
+    with pytest.raises(MaskUnavailable, match="name the string that ends a turn"):
+        cut(template, chat, stop_strings=["<|end|>"])
+
+
+def test_a_named_string_may_be_white_space() -> None:
+    template = ChatTemplate(PLAIN.replace("}}\n", "}}\n\n"))
+    chat = turns("Hi", "One\n\ntwo", "Go", "Ok")
+    assert cut(template, chat, stop_strings=["\n\n"]) == ["One\n\ntwo\n\n", "Ok\n\n"]
+
+
+def test_the_last_turn_may_end_in_another_token_before_the_generation_prompt() -> None:
+    source = TAGGED["another end in the last turn"].replace(
+        "'<|return|>' if loop.last", "'<|return|>' if loop.last and not add_generation_prompt"
+    )
+    template, chat = without_tags(source), turns("Hi", "Yo")
+    assert cut(template, chat) == ["Yo<|return|>"]
+    assert cut(template, chat, add_generation_prompt=True) == ["Yo<|end|>"]
+    dropped = source.replace("'<|end|>' }}", "'' }}")  # what follows is the prompt, and ends no turn
+    with pytest.raises(MaskUnavailable, match="with the generation prompt"):
+        cut(without_tags(dropped), chat, add_generation_prompt=True)
+
+
+def test_the_prompt_may_end_its_line_where_the_text_goes_on() -> None:
+    source = "{% for m in messages %}\n    {{ m.role }}: {{ m.content }}<e>\n{% endfor %}\n"
+    source += "{% if add_generation_prompt %}\n    {{ 'assistant:' }}\n{% endif %}"
+    assert cut(ChatTemplate(source), turns("Hi", "Yo", "Go", "assistant:")) == [" Yo<e>", " assistant:<e>"]
+
+
+def test_a_turn_begins_where_the_prompt_ends_after_the_same_text_though_more_stands_before_it() -> None:
+    source = (
+        "{% for m in messages %}{% if m.role == 'user' %}[INST]{{ 'Be brief. ' if loop.last }}{{ m.content }}"
+        "[/INST]{% else %}{{ m.content }}</s>{% endif %}{% endfor %}"
+    )
+    assert cut(without_tags(source), turns("Hi", "Yo", "Go", "[/INST]")) == ["Yo</s>", "[/INST]</s>"]
+
+
 @pytest.mark.parametrize(
     "source",
     [
