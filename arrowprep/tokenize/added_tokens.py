@@ -25,17 +25,18 @@ class AddedToken:
     single_word: only where no word character touches it
     lstrip, rstrip: takes the white space beside it too; the offsets and the token's
         text in an encoding then include that
-    normalized: looked for in the normalized text, itself normalized; else in the raw text
+    normalized: looked for in the normalized text, itself normalized; else in the raw text. Where it is
+        not said, what is not special is
     special: skipped by decoding where asked, and treated as text under `encode_special_tokens`
 
     Equal by all of these, hashed by the content alone.
     """
 
-    __slots__ = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
+    __slots__ = ("_normalized", "content", "lstrip", "rstrip", "single_word", "special")
 
     def __init__(
         self,
-        content: str = "",
+        content: str | None = None,
         *,
         single_word: bool = False,
         lstrip: bool = False,
@@ -43,12 +44,29 @@ class AddedToken:
         normalized: bool | None = None,
         special: bool = False,
     ) -> None:
-        self.content = content
+        if content is not None and not isinstance(content, str):
+            raise NotText(f"a token is a text, not {type(content).__name__}", given=type(content).__name__)
+        self.content = content or ""
         self.single_word = single_word
         self.lstrip = lstrip
         self.rstrip = rstrip
-        self.normalized = not special if normalized is None else normalized
+        self._normalized = normalized
         self.special = special
+
+    @property
+    def normalized(self) -> bool:
+        return not self.special if self._normalized is None else self._normalized
+
+    @normalized.setter
+    def normalized(self, value: bool) -> None:
+        self._normalized = value
+
+    def as_special(self) -> AddedToken:
+        """The same, special: it, if it is."""
+        if self.special:
+            return self
+        flags = {name: getattr(self, name) for name in ("single_word", "lstrip", "rstrip")}
+        return AddedToken(self.content, **flags, normalized=self._normalized, special=True)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _FIELDS}
@@ -73,8 +91,8 @@ class AddedToken:
         return self.content
 
     def __repr__(self) -> str:
-        flags = ", ".join(f"{name}={getattr(self, name)}" for name in _FIELDS[1:])
-        return f"AddedToken({self.content!r}, {flags})"
+        flags = ", ".join(f"{name}={getattr(self, name)}" for name in _SHOWN)
+        return f'AddedToken("{self.content}", {flags})'
 
     def to_json(self, id: int) -> dict[str, Any]:
         return {"id": id, **self.__getstate__()}
@@ -98,6 +116,7 @@ class AddedToken:
 
 
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+_SHOWN = ("rstrip", "lstrip", "single_word", "normalized", "special")
 _KINDS = {**dict.fromkeys(_FIELDS, bool), "content": str, "id": int}
 
 
@@ -115,9 +134,7 @@ def _as_added(token: str | AddedToken, special: bool) -> AddedToken:
         raise NotText(
             f"a token is a str or an AddedToken, not {type(token).__name__}", given=type(token).__name__
         )
-    if special and not token.special:
-        token = AddedToken(**{**token.__getstate__(), "special": True})
-    return token
+    return token.as_special() if special else token
 
 
 class AddedVocabulary:

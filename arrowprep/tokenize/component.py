@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from arrowprep.errors import BadTokenizerFile, UnsupportedComponent
+from arrowprep.tokenize.options import checked
 
 C = TypeVar("C", bound="Component")
 T = TypeVar("T")
@@ -45,6 +46,7 @@ class Component:
         cls._derived = tuple(sorted(names))
 
     def __setattr__(self, name: str, value: Any) -> None:
+        value = checked(self, name, value)
         state = self.__dict__
         for derived in self._derived:
             state.pop(derived, None)

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
+from arrowprep.errors import WrongType
 from arrowprep.tokenize.component import Component, Spec
 
 P = TypeVar("P", bound=Component)
@@ -15,16 +16,26 @@ S = TypeVar("S", bound="Composite[Any]")
 class Composite(Component, Generic[P]):
     """Reads like a sequence of its parts; `sequence[0] = part` sets one.
 
-    The family's class says under which name the parts are held (`held`: an attribute, and the
-    key of their list in a tokenizer.json), how one is read, and what doing them in turn means.
+    The family's class says of which class the parts are, under which name they are held
+    (`held`: an attribute, and the key of their list in a tokenizer.json), how one is read,
+    and what doing them in turn means.
     """
 
     kind = "Sequence"
+    family: ClassVar[type[Component]]
     held: ClassVar[str]
     read_part: ClassVar[Callable[[Spec], Any]]
 
     def __init__(self, parts: Iterable[P]) -> None:
-        setattr(self, self.held, tuple(parts))
+        setattr(self, self.held, tuple(map(self._checked, parts)))
+
+    @classmethod
+    def _checked(cls, part: P) -> P:
+        if not isinstance(part, cls.family):
+            raise WrongType(
+                f"a sequence of {cls.held} has no {type(part).__name__}", given=type(part).__name__
+            )
+        return part
 
     @property
     def parts(self) -> tuple[P, ...]:
@@ -39,7 +50,7 @@ class Composite(Component, Generic[P]):
 
     def __setitem__(self, index: int, part: P) -> None:
         parts = list(self.parts)
-        parts[index] = part
+        parts[index] = self._checked(part)
         setattr(self, self.held, tuple(parts))
 
     def __iter__(self) -> Iterator[P]:

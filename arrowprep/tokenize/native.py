@@ -365,7 +365,7 @@ def _model(library: Any, model: Model, cache_bytes: int) -> Handle:
     """The compiled model; made once for all pipelines that share its vocabulary."""
     if type(model) is not BPE:
         raise Unsupported(f"it has no {type(model).__name__} model")
-    if model.dropout:
+    if model.is_random:
         raise Unsupported("merges are dropped at random")
     if model.continuing_subword_prefix or model.end_of_word_suffix:
         raise Unsupported("tokens have a prefix or a suffix")

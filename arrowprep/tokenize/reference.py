@@ -115,7 +115,7 @@ class ReferenceEngine:
         self._first = leaves[0] if leaves and leaves[0].in_steps else None
         self._later = leaves[1:] if self._first else leaves
         self._knows_start = any(leaf.knows_start for leaf in leaves)
-        if getattr(pipeline.model, "dropout", None) or not all(leaf.in_steps for leaf in leaves):
+        if pipeline.model.is_random or not all(leaf.in_steps for leaf in leaves):
             cache_bytes = 0  # each piece may come out in another way each time
         self._tokens = WordCache(self._tokenize, cache_bytes)
         self._ids = WordCache(self._ids_of, cache_bytes)

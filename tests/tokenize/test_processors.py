@@ -8,8 +8,8 @@ from arrowprep.errors import TokenizerError
 from arrowprep.tokenize import Encoding, processors
 
 TEMPLATE = processors.TemplateProcessing("<s> $A", "<s> $A $B:1", [("<s>", 7)])
-BERT = processors.BertProcessing(sep=("[SEP]", 8), cls=("[CLS]", 9))
-ROBERTA = processors.RobertaProcessing(sep=("</s>", 5), cls=("<s>", 7))
+BERT = processors.BertProcessing(sep=("[SEP]", 8), cls_token=("[CLS]", 9))
+ROBERTA = processors.RobertaProcessing(sep=("</s>", 5), cls_token=("<s>", 7))
 
 
 def text(*ids: int) -> Encoding:

@@ -30,6 +30,7 @@ class Decoder(Component):
 class Sequence(Composite[Decoder], Decoder):
     """Decoders one after the other."""
 
+    family = Decoder
     held = "decoders"
     decoders: tuple[Decoder, ...]
 

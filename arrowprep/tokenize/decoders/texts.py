@@ -125,6 +125,24 @@ class Strip(Decoder):
         except BadArgument as error:
             raise spec.bad(str(error)) from error
 
+    @property
+    def start(self) -> int:
+        """`left`, under its name in files."""
+        return self.left
+
+    @start.setter
+    def start(self, count: int) -> None:
+        self.left = count
+
+    @property
+    def stop(self) -> int:
+        """`right`, under its name in files."""
+        return self.right
+
+    @stop.setter
+    def stop(self, count: int) -> None:
+        self.right = count
+
     def to_json(self) -> dict[str, Any]:
         return {"type": self.kind, "content": self.content, "start": self.left, "stop": self.right}
 

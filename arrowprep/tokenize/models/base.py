@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from arrowprep.errors import BadArgument, WrongType
 from arrowprep.tokenize.bulk import feed_texts, little_endian
 from arrowprep.tokenize.component import Component, Spec
 
@@ -67,6 +68,11 @@ class Model(Component):
     def save(self, folder: str | Path, prefix: str | None = None) -> list[str]:
         """Write the vocabulary as files in a folder, their names after `prefix-`; returns the paths."""
         raise NotImplementedError
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a piece may come out in another way each time."""
+        return False
 
     def unreachable(self) -> list[str]:
         """The tokens that no text gives; worked out anew each time, some seconds for a large vocabulary."""
@@ -138,6 +144,28 @@ class VocabularyModel(Model):
 
     def get_vocab_size(self) -> int:
         return len(self._tables.ids)
+
+
+def checked_vocabulary(vocab: Any) -> dict[str, int]:
+    """A copy of a vocabulary that was given. Raises BadArgument, and WrongType for what is none."""
+    if vocab is not None and not isinstance(vocab, Mapping):
+        raise WrongType(
+            f"a vocabulary is a dict of tokens to ids, not {type(vocab).__name__}", argument="vocab"
+        )
+    ids = dict(vocab or {})
+    if set(map(type, ids)) - {str} or not all(
+        hasattr(kind, "__index__") for kind in set(map(type, ids.values()))
+    ):
+        token = next(
+            token for token, id in ids.items() if type(token) is not str or not hasattr(id, "__index__")
+        )
+        raise WrongType(
+            f"the vocabulary has {token!r}: {ids[token]!r}, no token and its id", argument="vocab"
+        )
+    if ids and not 0 <= min(ids.values()) <= max(ids.values()) < 2**32:
+        token = next(token for token, id in ids.items() if not 0 <= id < 2**32)
+        raise BadArgument(f"the id {ids[token]} of token {token!r} is out of range", argument="vocab")
+    return ids
 
 
 def read_vocabulary(spec: Spec) -> dict[str, int]:

@@ -13,11 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError
+from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError, WrongType
 from arrowprep.tokenize.bulk import little_endian
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
-from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
+from arrowprep.tokenize.models.base import (
+    Token,
+    Vocabulary,
+    VocabularyModel,
+    checked_vocabulary,
+    read_vocabulary,
+)
 from arrowprep.tokenize.models.merging import PairTable, Ranks, merge, merge_many, merge_with_dropout
 
 
@@ -99,6 +105,18 @@ class BpeTables(Vocabulary):
         update(little_endian(parts))
 
 
+def _flat(merges: Any) -> list[str]:
+    """Left, right, left, right, ... of merges as pairs. Raises WrongType for what is none."""
+    if isinstance(merges, (str, Path)):
+        raise WrongType(
+            "merges are a list of pairs, or a path beside that of the vocabulary", argument="merges"
+        )
+    pairs = list(merges or ())
+    if wrong := [pair for pair in pairs if isinstance(pair, str) or len(pair) != 2]:
+        raise WrongType(f"{wrong[0]!r} is not a pair of tokens", argument="merges")
+    return list(chain.from_iterable(pairs))
+
+
 def _every_way(tokens: list[str]) -> npt.NDArray[np.int32]:
     """(3, m) the places of left, right and whole for each way to cut a token in two; 150,000: 0.4 s."""
     place = dict(zip(tokens, range(len(tokens)), strict=True)).get
@@ -137,6 +155,7 @@ def _found(texts: list[str], places: dict[str, int]) -> npt.NDArray[np.int32]:
 class BPE(VocabularyModel):
     """Starts from single characters and joins neighbours, the lowest rank first.
 
+    vocab, merges: or the paths of a vocab.json and a merges.txt
     unk_token: for characters that are not in the vocabulary; None drops them silently
     continuing_subword_prefix: stands before every character of a piece but the first
     end_of_word_suffix: stands behind the last
@@ -153,8 +172,8 @@ class BPE(VocabularyModel):
 
     def __init__(
         self,
-        vocab: dict[str, int] | None = None,
-        merges: Iterable[Sequence[str]] | None = None,
+        vocab: dict[str, int] | str | Path | None = None,
+        merges: Iterable[Sequence[str]] | str | Path | None = None,
         *,
         cache_capacity: int | None = None,
         dropout: float | None = None,
@@ -167,11 +186,10 @@ class BPE(VocabularyModel):
     ) -> None:
         if (vocab is None) != (merges is None):
             raise BadArgument("vocab and merges must be given together", argument="merges")
+        if isinstance(vocab, (str, Path)):
+            vocab, merges = self.read_file(vocab, str(merges))
         if dropout is not None and not 0 <= dropout <= 1:
             raise BadArgument(f"dropout is a chance between 0 and 1, not {dropout}", dropout=dropout)
-        pairs = list(merges or ())
-        if wrong := [pair for pair in pairs if len(pair) != 2]:
-            raise BadArgument(f"{wrong[0]!r} is not a pair of tokens", argument="merges")
         self.dropout = dropout
         self.unk_token = unk_token
         self.continuing_subword_prefix = continuing_subword_prefix
@@ -179,9 +197,11 @@ class BPE(VocabularyModel):
         self.fuse_unk = fuse_unk
         self.byte_fallback = byte_fallback
         self.ignore_merges = ignore_merges
-        self._tables = BpeTables.of(
-            dict(vocab or {}), list(chain.from_iterable(pairs)), continuing_subword_prefix or ""
-        )
+        self._tables = BpeTables.of(checked_vocabulary(vocab), _flat(merges), continuing_subword_prefix or "")
+
+    @property
+    def is_random(self) -> bool:
+        return bool(self.dropout)
 
     @classmethod
     def from_json(cls, spec: Spec) -> BPE:

@@ -18,6 +18,7 @@ from arrowprep.tokenize.bulk import feed_texts, little_endian
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import Model, Token
+from arrowprep.tokenize.models.sampling import Edge, draw_of_best, draw_path
 
 UNKNOWN_PENALTY = 10.0  # below the lowest score of the vocabulary; SentencePiece's
 UNREACHED = -1
@@ -65,6 +66,9 @@ class Unigram(Model):
     vocab: (token, score) pairs, in the order of ids
     unk_id: None makes an unknown character an error
     byte_fallback: an unknown stretch is spelled in tokens `<0x..>` where all are there
+    alpha: draws a path anew each time, in training: the smaller, the less the scores count. None
+        and 0.0 take the best. Python's `random` draws, whose seed makes it repeatable; no file holds it
+    nbest_size: among how many of the best paths; None and 0 are all
     """
 
     kind = "Unigram"
@@ -73,7 +77,9 @@ class Unigram(Model):
         self,
         vocab: Iterable[tuple[str, float]] | None = None,
         unk_id: int | None = None,
-        byte_fallback: bool = False,
+        byte_fallback: bool | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
     ) -> None:
         entries = list(vocab or ())
         scores = map(float, map(itemgetter(1), entries))
@@ -81,7 +87,9 @@ class Unigram(Model):
         if unk_id is not None and unk_id >= len(pairs):
             raise BadArgument(f"unk_id={unk_id} is not in the vocabulary of {len(pairs)}", unk_id=unk_id)
         self.unk_id = unk_id
-        self.byte_fallback = byte_fallback
+        self.byte_fallback = bool(byte_fallback)
+        self.alpha = alpha
+        self.nbest_size = nbest_size
         self._tables = UnigramTables(pairs)
 
     @classmethod
@@ -99,8 +107,13 @@ class Unigram(Model):
         text = json.dumps(self.to_json(), ensure_ascii=False, indent=2)
         return [storage.write(folder, prefix, "unigram.json", text)]
 
+    @property
+    def is_random(self) -> bool:
+        return bool(self.alpha) and self.nbest_size != 1
+
     def options_json(self) -> dict[str, Any]:
-        return {"type": self.kind, "unk_id": self.unk_id, "byte_fallback": self.byte_fallback}
+        drawn = {"alpha": self.alpha, "nbest_size": self.nbest_size} if self.is_random else {}
+        return {"type": self.kind, "unk_id": self.unk_id, "byte_fallback": self.byte_fallback, **drawn}
 
     def to_json(self) -> dict[str, Any]:
         vocab = [[token, score] for token, score in self._tables.vocab]
@@ -136,7 +149,7 @@ class Unigram(Model):
 
     def tokenize(self, sequence: str) -> list[Token]:
         tokens: list[Token] = []
-        for start, stop in self._path(sequence):
+        for start, stop in self._drawn(sequence) if self.is_random else self._path(sequence):
             value = sequence[start:stop]
             id = self._tables.ids.get(value)
             if id is None and self.byte_fallback and (spelled := self._spelled(value)):
@@ -171,6 +184,33 @@ class Unigram(Model):
                 if begins[stop] == UNREACHED or score > scores[stop]:
                     scores[stop], begins[stop], known[stop] = score, start, id != self.unk_id
         return self._backwards(begins, known)
+
+    def _drawn(self, sequence: str) -> list[tuple[int, int]]:
+        """The spans of a path that is drawn; unknown neighbours become one."""
+        edges = self._edges(sequence)
+        alpha, count = self.alpha or 0.0, self.nbest_size or 0
+        path = draw_of_best(edges, alpha, count) if count > 1 else draw_path(edges, alpha)
+        spans: list[tuple[int, int]] = []
+        fusing = False
+        for start, stop, _ in path:
+            unknown = self._tables.ids.get(sequence[start:stop], self.unk_id) == self.unk_id
+            spans.append((spans.pop()[0] if fusing and unknown else start, stop))
+            fusing = unknown
+        return spans
+
+    def _edges(self, sequence: str) -> list[list[Edge]]:
+        """(n,) the tokens that end behind each character."""
+        tables = self._tables
+        edges: list[list[Edge]] = [[] for _ in sequence]
+        for start in range(len(sequence)):
+            single = tables.ids.get(sequence[start])
+            score = tables.unknown_score if single is None else tables.vocab[single][1]
+            edges[start].append(Edge(start, start + 1, score))
+            for length in tables.lengths.get(sequence[start : start + 2], ()):
+                id = tables.ids.get(sequence[start : start + length])
+                if id is not None and start + length <= len(sequence):
+                    edges[start + length - 1].append(Edge(start, start + length, tables.vocab[id][1]))
+        return edges
 
     def _backwards(self, begins: list[int], known: list[bool]) -> list[tuple[int, int]]:
         """From the end to the start; unknown neighbours become one."""

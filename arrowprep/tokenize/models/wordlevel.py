@@ -8,17 +8,32 @@ from typing import Any
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
-from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
+from arrowprep.tokenize.models.base import (
+    Token,
+    Vocabulary,
+    VocabularyModel,
+    checked_vocabulary,
+    read_vocabulary,
+)
+
+UNKNOWN = "<unk>"
 
 
 class WordLevel(VocabularyModel):
-    """Looks whole pieces up. One that is not there is `unk_token`, whose absence is an error then."""
+    """Looks whole pieces up. One that is not there is `unk_token`, whose absence is an error then.
+
+    vocab: or the path of a vocab.json
+    """
 
     kind = "WordLevel"
 
-    def __init__(self, vocab: dict[str, int] | None = None, unk_token: str = "<unk>") -> None:
-        self.unk_token = unk_token
-        self._tables = Vocabulary(dict(vocab or {}))
+    def __init__(
+        self, vocab: dict[str, int] | str | Path | None = None, unk_token: str | None = None
+    ) -> None:
+        if isinstance(vocab, (str, Path)):
+            vocab = self.read_file(vocab)
+        self.unk_token = UNKNOWN if unk_token is None else unk_token
+        self._tables = Vocabulary(checked_vocabulary(vocab))
 
     @classmethod
     def from_json(cls, spec: Spec) -> WordLevel:
@@ -30,7 +45,7 @@ class WordLevel(VocabularyModel):
         return read_vocabulary(storage.read_vocab_json(vocab))
 
     @classmethod
-    def from_file(cls, vocab: str | Path, unk_token: str = "<unk>") -> WordLevel:
+    def from_file(cls, vocab: str | Path, unk_token: str | None = None) -> WordLevel:
         """From a vocab.json."""
         return cls(cls.read_file(vocab), unk_token)
 

@@ -8,12 +8,19 @@ from typing import Any
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
-from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel, read_vocabulary
+from arrowprep.tokenize.models.base import (
+    Token,
+    Vocabulary,
+    VocabularyModel,
+    checked_vocabulary,
+    read_vocabulary,
+)
 
 
 class WordPiece(VocabularyModel):
     """Greedy longest match. A piece that cannot be spelled to its end is one unknown token.
 
+    vocab: or the path of a vocab.txt
     continuing_subword_prefix: stands before every token of a piece but the first
     max_input_chars_per_word: a longer piece, in characters, is one unknown token
     """
@@ -22,7 +29,7 @@ class WordPiece(VocabularyModel):
 
     def __init__(
         self,
-        vocab: dict[str, int] | None = None,
+        vocab: dict[str, int] | str | Path | None = None,
         *,
         unk_token: str = "[UNK]",
         max_input_chars_per_word: int = 100,
@@ -31,7 +38,9 @@ class WordPiece(VocabularyModel):
         self.unk_token = unk_token
         self.continuing_subword_prefix = continuing_subword_prefix
         self.max_input_chars_per_word = max_input_chars_per_word
-        self._tables = Vocabulary(dict(vocab or {}))
+        if isinstance(vocab, (str, Path)):
+            vocab = self.read_file(vocab)
+        self._tables = Vocabulary(checked_vocabulary(vocab))
 
     @classmethod
     def from_json(cls, spec: Spec) -> WordPiece:

@@ -43,6 +43,7 @@ class Normalizer(Component):
 class Sequence(Composite[Normalizer], Normalizer):
     """Normalizers one after the other. An empty one changes nothing."""
 
+    family = Normalizer
     held = "normalizers"
     normalizers: tuple[Normalizer, ...]
 

@@ -51,7 +51,7 @@ class Prepend(Normalizer):
 
     kind = "Prepend"
 
-    def __init__(self, prepend: str) -> None:
+    def __init__(self, prepend: str = "▁") -> None:
         self.prepend = prepend
 
     @classmethod

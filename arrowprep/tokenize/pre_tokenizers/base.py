@@ -106,6 +106,7 @@ def cut_all(leaves: Iterable[PreTokenizer], pieces: list[Aligned]) -> list[Align
 class Sequence(Composite[PreTokenizer], PreTokenizer):
     """Pre-tokenizers one after the other, each cutting the pieces of the one before."""
 
+    family = PreTokenizer
     held = "pretokenizers"
     pretokenizers: tuple[PreTokenizer, ...]
 

@@ -41,6 +41,7 @@ class PostProcessor(Component):
 class Sequence(Composite[PostProcessor], PostProcessor):
     """Post-processors one after the other; what they add adds up."""
 
+    family = PostProcessor
     held = "processors"
     processors: tuple[PostProcessor, ...]
 

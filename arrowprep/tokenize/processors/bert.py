@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
+from arrowprep.errors import WrongType
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.encoding import Encoding
 from arrowprep.tokenize.processors.base import PostProcessor
@@ -36,14 +38,14 @@ def framed(
 class BertProcessing(PostProcessor):
     """`[CLS] A [SEP]` of type 0, and a pair's `B [SEP]` of type 1.
 
-    sep, cls: (token, id) each
+    sep, cls_token: (token, id) each; the second is the attribute `cls`
     """
 
     kind = "BertProcessing"
 
-    def __init__(self, sep: Special, cls: Special) -> None:
-        self.sep = (sep[0], sep[1])
-        self.cls = (cls[0], cls[1])
+    def __init__(self, sep: Special, cls_token: Special) -> None:
+        self.sep = _special(sep)
+        self.cls = _special(cls_token)
 
     @classmethod
     def from_json(cls, spec: Spec) -> BertProcessing:
@@ -77,3 +79,15 @@ class BertProcessing(PostProcessor):
             framed(encoding, int(i > 0), None if i else self.cls, self.sep, int(i > 0))
             for i, encoding in enumerate(encodings)
         ]
+
+
+def _special(pair: Special) -> Special:
+    """Raises WrongType for what is no token and its id."""
+    try:
+        token, id = pair
+        number = index(id)
+    except (TypeError, ValueError) as error:
+        raise WrongType(f"a special token is given as (token, id), not {pair!r}") from error
+    if not isinstance(token, str):
+        raise WrongType(f"a special token is given as (token, id), not {pair!r}")
+    return token, number

@@ -33,16 +33,19 @@ def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> None:
 
 
 class ByteLevel(PostProcessor):
-    """Trims offsets, and does nothing else."""
+    """Trims offsets, and does nothing else. What is None is on."""
 
     kind = "ByteLevel"
 
     def __init__(
-        self, add_prefix_space: bool = True, trim_offsets: bool = True, use_regex: bool = True
+        self,
+        add_prefix_space: bool | None = None,
+        trim_offsets: bool | None = None,
+        use_regex: bool | None = None,
     ) -> None:
-        self.add_prefix_space = add_prefix_space
-        self.trim_offsets = trim_offsets
-        self.use_regex = use_regex
+        self.add_prefix_space = add_prefix_space is not False
+        self.trim_offsets = trim_offsets is not False
+        self.use_regex = use_regex is not False
 
     @classmethod
     def from_json(cls, spec: Spec) -> ByteLevel:
@@ -79,11 +82,11 @@ class RobertaProcessing(BertProcessing):
     def __init__(
         self,
         sep: tuple[str, int],
-        cls: tuple[str, int],
+        cls_token: tuple[str, int],
         trim_offsets: bool = True,
         add_prefix_space: bool = True,
     ) -> None:
-        super().__init__(sep, cls)
+        super().__init__(sep, cls_token)
         self.trim_offsets = trim_offsets
         self.add_prefix_space = add_prefix_space
 

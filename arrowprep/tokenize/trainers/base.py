@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from arrowprep.errors import BadArgument
-from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.added_tokens import AddedToken, as_added_tokens
 from arrowprep.tokenize.models import Model
+from arrowprep.tokenize.options import checked
 
 M = TypeVar("M", bound=Model)
 ROWS_AT_ONCE = 1000
@@ -24,13 +25,16 @@ class Trainer(Generic[M]):
     """
 
     model_type: ClassVar[type[Model]]
+    special_tokens: list[AddedToken]
 
     def __init__(self, special_tokens: Sequence[str | AddedToken] = (), show_progress: bool = True) -> None:
-        self.special_tokens = [
-            token if isinstance(token, AddedToken) else AddedToken(token, special=True)
-            for token in special_tokens
-        ]
+        self.special_tokens = special_tokens  # type: ignore[assignment]  # a text becomes a token
         self.show_progress = show_progress
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "special_tokens":
+            value = as_added_tokens(value, special=True)
+        object.__setattr__(self, name, checked(self, name, value))
 
     def train(self, words: Counter[str], model: M) -> None:
         """Replace the vocabulary of `model` by one for these words, how often each comes."""

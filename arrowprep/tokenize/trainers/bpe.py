@@ -27,7 +27,7 @@ class BpeTrainer(Trainer[Model]):
     limit_alphabet: how many characters are kept, the commonest; of equal ones the lowest
     initial_alphabet: characters that are kept whether they come or not (the first of each text)
     max_token_length: longer tokens are not made
-    progress_format: "silent" shows no bar; every other value is read as a bar
+    progress_format: "silent" shows no bar; "json" and "indicatif", which is what others are read as, do
     """
 
     model_type: ClassVar[type[Model]] = BPE
@@ -47,7 +47,7 @@ class BpeTrainer(Trainer[Model]):
         max_token_length: int | None = None,
     ) -> None:
         super().__init__(special_tokens, show_progress and progress_format != "silent")
-        self.progress_format = progress_format
+        self.progress_format = progress_format if progress_format in ("json", "silent") else "indicatif"
         self.vocab_size = vocab_size
         self.min_frequency = min_frequency
         self.limit_alphabet = limit_alphabet
