@@ -7,6 +7,7 @@ make is what pyarrow makes; what they do not know they leave to it.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -38,7 +39,8 @@ def plain_array(values: list[Any]) -> pa.Array | None:
 
 def int64_array(numbers: npt.NDArray[np.int64]) -> pa.Array:
     """(n,) int64 over the same memory."""
-    return _over(pa.int64(), np.ascontiguousarray(numbers))
+    data = pa.py_buffer(np.ascontiguousarray(numbers))
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, data])
 
 
 def uint64_numbers(column: pa.Array) -> npt.NDArray[np.uint64]:
@@ -65,10 +67,17 @@ def _bits(bitmap: pa.Buffer, offset: int, count: int) -> npt.NDArray[np.bool_]:
     return np.unpackbits(packed, bitorder="little")[offset % 8 : offset % 8 + count].view(bool)
 
 
-def _over(
-    kind: pa.DataType, numbers: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None = None
+def _numbers(
+    kind: pa.DataType, code: str, values: Sequence[float], valid: npt.NDArray[np.bool_] | None
 ) -> pa.Array:
-    return pa.Array.from_buffers(kind, len(numbers), [_bitmap(valid), pa.py_buffer(numbers)])
+    """By `struct`, which takes half the time of `np.array`. code: of the type, as `struct` knows it"""
+    packed = struct.pack(f"{len(values)}{code}", *values)
+    return pa.Array.from_buffers(kind, len(values), [_bitmap(valid), pa.py_buffer(packed)])
+
+
+def _filled(values: list[Any], valid: npt.NDArray[np.bool_] | None, absent: Any) -> list[Any]:
+    """The values with `absent` where there is None."""
+    return values if valid is None else [absent if value is None else value for value in values]
 
 
 def _bitmap(flags: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
@@ -76,25 +85,23 @@ def _bitmap(flags: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
 
 
 def _ints(values: list[int | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array | None:
-    given: Sequence[int] = [value or 0 for value in values] if valid is not None else values  # type: ignore[assignment]
     try:
-        return _over(pa.int64(), np.array(given, np.int64), valid)
-    except OverflowError:
+        return _numbers(pa.int64(), "q", _filled(values, valid, 0), valid)
+    except struct.error:  # of more than 64 bits
         return None
 
 
 def _floats(values: list[float | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array:
-    given = [0.0 if value is None else value for value in values] if valid is not None else values
-    return _over(pa.float64(), np.array(given, np.float64), valid)
+    return _numbers(pa.float64(), "d", _filled(values, valid, 0.0), valid)
 
 
 def _bools(values: list[bool | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array:
-    flags = np.array([bool(value) for value in values], bool)
+    flags = np.frombuffer(bytes(_filled(values, valid, False)), np.bool_)
     return pa.Array.from_buffers(pa.bool_(), len(values), [_bitmap(valid), _bitmap(flags)])
 
 
 def _texts(values: list[str | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array | None:
-    given: list[str] = [value or "" for value in values] if valid is not None else values  # type: ignore[assignment]
+    given: list[str] = _filled(values, valid, "")
     joined = "".join(given)
     try:
         data = joined.encode()
@@ -108,8 +115,9 @@ def _texts(values: list[str | None], valid: npt.NDArray[np.bool_] | None) -> pa.
 
 
 def _lists(values: list[list[Any] | None], valid: npt.NDArray[np.bool_] | None) -> pa.Array | None:
-    inner = plain_array(list(chain.from_iterable(value for value in values if value)))
-    lengths = np.fromiter((len(value) if value else 0 for value in values), np.int64, len(values))
+    given: list[list[Any]] = _filled(values, valid, [])
+    inner = plain_array(list(chain.from_iterable(given)))
+    lengths = np.fromiter(map(len, given), np.int64, len(given))
     offsets = _offsets(lengths)
     if inner is None or offsets is None:
         return None

@@ -83,6 +83,8 @@ def _leaf(kind: pa.DataType) -> pa.DataType:
 
 def cast_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The table with the schema's columns; those it does not have are null."""
+    if table.schema.equals(schema, check_metadata=True):
+        return table
     columns = [
         cast(table.column(field.name), field.type)
         if field.name in table.column_names

@@ -174,6 +174,19 @@ class TestBatches:
             "m": list(range(7)),
         }
 
+    def test_an_edit_in_place_is_seen_at_any_depth_and_by_type(self):
+        def edit(batch):
+            batch["lists"][0].append(9)
+            batch["flags"][:] = [1, 0]
+            batch["kept"][0]  # looked at, and not edited
+            return batch
+
+        columns = {"lists": [[1], [2]], "flags": [True, False], "kept": [float("nan"), 1.0]}
+        out = Dataset.from_dict(columns).map(edit, batched=True)
+        assert (out["lists"][:], out["flags"][:]) == ([[1, 9], [2]], [1, 0])
+        assert out.features["flags"] == Value("int64")
+        assert out._view.sources[out._view.columns["kept"].source] != out._view.sources[-1]  # not written
+
     def test_a_table_stands_for_all_columns(self, ds):
         out = ds.map(lambda b: pa.table({"x": [1.5, 2.5]}), batched=True, batch_size=4)
         assert out[:] == {"x": [1.5, 2.5, 1.5, 2.5]}
@@ -329,6 +342,20 @@ class TestBadResults:
 
 
 class TestGoingOnAfterErrors:
+    def test_the_calls_go_on_behind_each_row_that_fails(self, ds):
+        def fails_at_odd_ones(row):
+            if row["n"] % 2:
+                raise StopIteration if row["n"] == 3 else ValueError
+            return {"m": row["n"]}
+
+        with pytest.warns(ArrowprepWarning, match="failed on 3 rows"):
+            out = ds.map(fails_at_odd_ones, on_error="null")
+        assert out["m"][:] == [0, None, 2, None, 4, None, 6]
+
+    def test_an_iteration_that_stops_is_an_error_like_others(self, ds):
+        with pytest.raises(MapError, match="row 2: StopIteration"):
+            ds.map(lambda row: {"m": next(iter([0] * (2 - row["n"])))})
+
     def fails_at_three(self, row):
         if row["n"] == 3:
             raise ValueError("three")

@@ -80,11 +80,11 @@ class PartWriter:
 
         note: what an entry of this part alone would say of itself; JSON, kept in the schema's metadata
         """
-        bare = table.schema.remove_metadata()
-        schema = bare if self._schema is None else wider_schema(self._schema, bare)
+        schema = self._widened(table.schema)
         if self._pending_span is not None and self._pending_span.stop != span.start:
             self._flush()
-        if note != self._note or (schema != self._schema and self._writer is not None):
+        is_new = note is not self._note and note != self._note
+        if is_new or (schema is not self._schema and self._writer is not None):
             # rows that lack a column are completed from the parent when the entry is published
             self._flush()
             self._close_file()
@@ -95,6 +95,15 @@ class PartWriter:
         self._pending_bytes += table.nbytes
         if self._pending_bytes >= ipc.BATCH_BYTES or time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
+
+    def _widened(self, schema: pa.Schema) -> pa.Schema:
+        """The schema of what is appended together with this; the one there was where it holds this too."""
+        if self._schema is None:
+            return schema.remove_metadata()
+        if schema == self._schema:
+            return self._schema
+        found = wider_schema(self._schema, schema.remove_metadata())
+        return self._schema if found == self._schema else found
 
     def close(self) -> list[Part]:
         """Write what is pending; all parts, whole."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import repeat, starmap
 from typing import Any
 
 import numpy as np
@@ -84,16 +86,7 @@ class BatchFunction:
 
     def _rows(self, table: AnyTable, first: int, rank: int | None, errors: dict[int, str]) -> Returned:
         shown = self._shown(table)
-        function, keywords = self._function, self.spec.fn_kwargs
-        results = []
-        for number, arguments in enumerate(self._row_arguments(shown, first, rank), first):
-            try:
-                results.append(function(*arguments, **keywords))
-            except Exception as error:
-                if self.spec.on_error == "raise":
-                    raise self._failed(error, Span(number, number + 1)) from error
-                errors[number] = f"{type(error).__name__}: {error}"
-                results.append({})
+        results = self._called_for_rows(shown, first, rank, errors)
         if self._loop is not None:
             results = self._awaited(self._loop, results, first, errors)
         if self._of_rows is not None:
@@ -119,27 +112,45 @@ class BatchFunction:
             results[number] = outcome
         return results
 
-    def _row_arguments(self, shown: Shown, first: int, rank: int | None) -> Iterator[tuple[Any, ...]]:
-        """The arguments of the call for each row: the row or its columns, its number, the rank."""
+    def _called_for_rows(
+        self, shown: Shown, first: int, rank: int | None, errors: dict[int, str]
+    ) -> list[Any]:
+        """What the function returns for each row; {} where it fails and the map goes on."""
+        size, keywords = shown.table.num_rows, self.spec.fn_kwargs
+        function = partial(self._function, **keywords) if keywords else self._function
+        arguments = self._row_arguments(shown, first, rank)
+        calls = map(function, *arguments) if arguments else starmap(function, repeat((), size))
+        results: list[Any] = []
+        while len(results) < size:
+            try:
+                results.extend(calls)  # what came before an error is kept, and the calls go on behind it
+                if len(results) < size:
+                    raise StopIteration  # that of the function ended the calls
+            except Exception as error:
+                number = first + len(results)
+                if self.spec.on_error == "raise":
+                    raise self._failed(error, Span(number, number + 1)) from error
+                errors[number] = f"{type(error).__name__}: {error}"
+                results.append({})
+        return results
+
+    def _row_arguments(self, shown: Shown, first: int, rank: int | None) -> list[Iterable[Any]]:
+        """The arguments of the calls, each for all rows: the row or its columns, its number, the rank."""
         size, names = shown.table.num_rows, self.spec.input_columns
-        rows: Iterable[tuple[Any, ...]]
         if names is not None:
-            rows = zip(*(shown.column(name) for name in names), strict=True)
+            arguments = [shown[name] for name in names]
         elif self._format.shows_lazily:
-            rows = ((LazyRow(shown, i),) for i in range(size))
+            arguments = [map(LazyRow, repeat(shown), range(size))]
         else:
-            whole = shown.whole()
-            rows = ((self._format.row(whole.slice(i, 1), self._features),) for i in range(size))
-        numbers = range(first, first + size)
-        match self.spec.with_indices, self.spec.with_rank:
-            case False, False:
-                yield from rows
-            case True, False:
-                yield from ((*row, i) for row, i in zip(rows, numbers, strict=True))
-            case False, True:
-                yield from ((*row, rank) for row in rows)
-            case _:
-                yield from ((*row, i, rank) for row, i in zip(rows, numbers, strict=True))
+            arguments = [map(partial(self._row, shown.whole()), range(size))]
+        if self.spec.with_indices:
+            arguments.append(range(first, first + size))
+        if self.spec.with_rank:
+            arguments.append(repeat(rank, size))
+        return arguments
+
+    def _row(self, table: pa.Table, at: int) -> Any:
+        return self._format.row(table.slice(at, 1), self._features)
 
     def _refuse_mixed(self, results: list[Any], first: int) -> None:
         """One kind for all rows: mappings, or tables of one row."""
@@ -170,8 +181,8 @@ class BatchFunction:
         gone = [r.gone for r in results if isinstance(r, LazyMapping)]
         values: dict[str, list[Any]] = {}
         for name in dict.fromkeys(name for change in changes for name in change):
-            kept = name in shown and name not in self.spec.remove_columns
-            originals = shown.column(name) if kept else None
+            kept = name in shown.names and name not in self.spec.remove_columns
+            originals = shown[name] if kept else None
             column = [
                 change[name] if name in change else None if originals is None else originals[i]
                 for i, change in enumerate(changes)
@@ -189,7 +200,7 @@ class BatchFunction:
         for name in frozenset().union(*gone) - removed:  # taken from some rows only
             values[name] = [
                 None if isinstance(r, LazyMapping) and name in r.gone else value
-                for r, value in zip(results, values.get(name) or shown.column(name), strict=True)
+                for r, value in zip(results, values.get(name) or shown[name], strict=True)
             ]
         return Returned(self._table(values, len(results), first), removed)
 
@@ -237,6 +248,8 @@ class BatchFunction:
             result = {}
         if result is None:
             return Returned(None)
+        if type(result) is dict:  # most are, and an abstract class takes a microsecond to ask
+            return Returned(self._mapping(result, shown, first, stop))
         if isinstance(result, LazyMapping):
             values = dict(result.new)
             self._add_edited(values, shown)
@@ -248,7 +261,7 @@ class BatchFunction:
     def _batch_arguments(self, shown: Shown, first: int, stop: int, rank: int | None) -> Iterator[Any]:
         names = self.spec.input_columns
         if names is not None:
-            yield from (shown.column(name) for name in names)
+            yield from (shown[name] for name in names)
         elif self._format.shows_lazily:
             yield LazyBatch(shown)
         else:
@@ -263,7 +276,7 @@ class BatchFunction:
             return pa.table(result)
         values = {}
         for name, column in result.items():
-            unchanged = name in shown.touched and column is shown.column(name) and shown.is_as_shown(name)
+            unchanged = name in shown.touched and column is shown[name] and shown.is_as_shown(name)
             if unchanged and name not in self.spec.remove_columns:
                 continue
             if not is_column(column):
@@ -287,7 +300,7 @@ class BatchFunction:
         """Columns whose shown lists were edited in place."""
         for name in shown.touched:
             if name not in values and not shown.is_as_shown(name):
-                values[name] = shown.column(name)
+                values[name] = shown[name]
 
     def _table(self, values: Mapping[str, Any], rows: int | None, first: int, stop: int = 0) -> pa.Table:
         columns: dict[str, Column] = {}
@@ -306,7 +319,7 @@ class BatchFunction:
                 + ", ".join(f"{name!r} has {n}" for name, n in lengths.items()),
                 lengths=lengths,
             )
-        return pa.table(columns)
+        return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
     def _typed(self, name: str, values: Any) -> Column:
         wanted = self.spec.features

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from operator import is_
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -14,8 +15,8 @@ from arrowprep.errors import ColumnNotFound
 AnyTable: TypeAlias = "pa.Table | LazyTable"
 
 
-class Shown:
-    """Columns of one batch, decoded at first touch and kept for the batch.
+class Shown(dict[str, Any]):
+    """Columns of one batch by name, decoded when first asked for and kept for the batch.
 
     decode: (name, column) -> one value a row, as the dataset's format shows it
     """
@@ -24,11 +25,16 @@ class Shown:
         self.table = table
         self.names: list[str] = table.column_names
         self._decode = decode
-        self._touched: dict[str, Any] = {}
+        self._before: dict[str, list[Any]] = {}  # the values of each list when it was shown
         self._whole: pa.Table | None = None
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
+    def __missing__(self, name: str) -> Any:
+        if name not in self.names:
+            raise ColumnNotFound(name, self.names)
+        values = self[name] = self._decode(name, self.table.column(name))
+        if isinstance(values, list):
+            self._before[name] = values.copy()
+        return values
 
     def whole(self) -> pa.Table:
         """All columns, for a format that shows them together."""
@@ -41,23 +47,28 @@ class Shown:
         """Whether all columns were shown together."""
         return self._whole is not None
 
-    def column(self, name: str) -> Any:
-        values = self._touched.get(name)
-        if values is None:
-            if name not in self.names:
-                raise ColumnNotFound(name, self.names)
-            values = self._touched[name] = self._decode(name, self.table.column(name))
-        return values
+    @property
+    def touched(self) -> list[str]:
+        """The columns that were shown."""
+        return list(self)
 
     def is_as_shown(self, name: str) -> bool:
         """Whether nothing inside a column was edited in place since it was shown."""
-        if name not in self._touched or not isinstance(self._touched[name], list):
-            return name not in self._touched
-        return _same(self._touched[name], self._decode(name, self.table.column(name)))
+        before = self._before.get(name)
+        if before is None:
+            return name not in self
+        return _untouched(self[name], before) or _same(
+            self[name], self._decode(name, self.table.column(name))
+        )
 
-    @property
-    def touched(self) -> list[str]:
-        return list(self._touched)
+
+_UNCHANGING = {int, float, bool, str, bytes, type(None)}
+
+
+def _untouched(shown: list[Any], before: list[Any]) -> bool:
+    """Whether these are the very values that were shown, and none can be edited: no need to decode again."""
+    same = len(shown) == len(before) and all(map(is_, shown, before))
+    return same and _UNCHANGING.issuperset(map(type, before))
 
 
 def _same(shown: list[Any], fresh: list[Any]) -> bool:
@@ -68,18 +79,25 @@ def _same(shown: list[Any], fresh: list[Any]) -> bool:
         return shown == fresh
 
 
+_NOTHING_NEW: Mapping[str, Any] = {}
+_NOTHING_GONE: frozenset[str] = frozenset()
+
+
 class LazyMapping(MutableMapping[str, Any]):
-    """A row or a batch: reads come from what is shown, edits are kept beside it."""
+    """A row or a batch: reads come from what is shown, edits are kept beside it.
+
+    new, gone: never changed in place, so that those without edits share theirs: most rows are only read
+    """
 
     __slots__ = ("_shown", "gone", "new")
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
-        self.new: dict[str, Any] = {}
-        self.gone: set[str] = set()
+        self.new = _NOTHING_NEW
+        self.gone = _NOTHING_GONE
 
     def _original(self, name: str) -> Any:
-        return self._shown.column(name)
+        return self._shown[name]
 
     def __getitem__(self, name: str) -> Any:
         if name in self.new:
@@ -89,25 +107,25 @@ class LazyMapping(MutableMapping[str, Any]):
         return self._original(name)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self.new[name] = value
-        self.gone.discard(name)
+        self.new = {**self.new, name: value}
+        self.gone = self.gone - {name}
 
     def __delitem__(self, name: str) -> None:
         if name not in self:
             raise ColumnNotFound(name, list(self))
-        self.new.pop(name, None)
-        if name in self._shown:
-            self.gone.add(name)
+        self.new = {key: value for key, value in self.new.items() if key != name}
+        if name in self._shown.names:
+            self.gone = self.gone | {name}
 
     def __contains__(self, name: object) -> bool:
-        return name in self.new or (name in self._shown and name not in self.gone)
+        return name in self.new or (name in self._shown.names and name not in self.gone)
 
     def __iter__(self) -> Iterator[str]:
         for name in self._shown.names:
             if name not in self.gone:
                 yield name
         for name in self.new:
-            if name not in self._shown:
+            if name not in self._shown.names:
                 yield name
 
     def __len__(self) -> int:
@@ -140,14 +158,14 @@ class LazyRow(LazyMapping):
 
     def __init__(self, shown: Shown, number: int) -> None:
         self._shown = shown
-        self.new = {}
-        self.gone = set()
         self._number = number
+        self.new = _NOTHING_NEW
+        self.gone = _NOTHING_GONE
 
     def _original(self, name: str) -> Any:
-        return self._shown.column(name)[self._number]
+        return self._shown[name][self._number]
 
     def __getitem__(self, name: str) -> Any:
         if self.new or self.gone:
             return super().__getitem__(name)
-        return self._shown.column(name)[self._number]  # most rows are only read
+        return self._shown[name][self._number]

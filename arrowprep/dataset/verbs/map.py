@@ -185,6 +185,8 @@ class _MapWorker:
             # an entry needs a column to have rows: the smallest kept one stands in
             kept = [name for name in parent.column_names if name not in layout.gone]
             self._new.update(dict.fromkeys(sorted(kept, key=lambda n: parent.column(n).nbytes)[:1]))
+        if table.column_names == list(self._new):  # as most batches are
+            return table
         names = [*table.column_names, *self._new] if layout.whole else [*self._new, *table.column_names]
         self._new = dict.fromkeys(names)
         columns = dict(zip(table.column_names, table.columns, strict=True))
