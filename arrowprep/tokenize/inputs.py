@@ -64,8 +64,10 @@ def as_column(value: Any) -> Any:
     """Arrow for what can be Arrow, a list for other sequences; the value itself otherwise."""
     if value is None or isinstance(value, (str, bytes, pa.Array)):
         return value
-    if hasattr(value, "__arrow_c_array__"):
-        return pa.array(value)
+    if hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_array__"):
+        # also a list, where it knows the column that it shows
+        array = pa.array(value)
+        return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if hasattr(value, "__arrow_c_stream__"):  # a ChunkedArray has it too
         chunked = pa.chunked_array(value)
         return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()

@@ -45,6 +45,14 @@ class TestTexts:
         }
         assert tok(made[kind]) == tok(texts[1:4])
 
+    @pytest.mark.parametrize("column", [pa.array(["hello"]), pa.chunked_array([["hello"]])])
+    def test_a_list_that_says_its_column_is_read_there(self, tok: PreTrainedTokenizer, column: Any) -> None:
+        class Rows(list):  # type: ignore[type-arg]
+            def __arrow_array__(self, type: pa.DataType | None = None) -> Any:
+                return column
+
+        assert tok(Rows(["hi"]))["input_ids"] == [[BOS, HELLO, EOS]]
+
     def test_null_in_a_column_is_no_text_and_stays_null(self, tok: PreTrainedTokenizer) -> None:
         assert tok(pa.array(["hello", None]))["input_ids"] == [[BOS, HELLO, EOS], None]
 
