@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["Convention", "Turn"]
 
@@ -41,6 +42,24 @@ class Turn:
     def body(self) -> Span:
         """What the assistant writes, but for an empty reasoning and the stop token."""
         return max(self.start, self.empty_reasoning[1]), self.stop_token
+
+    def moved(self, place: Callable[[int], int]) -> Turn:
+        """The turn in a text where each place p of this one's is place(p)."""
+
+        def span(edges: Span | None) -> Any:
+            return edges and (place(edges[0]), place(edges[1]))
+
+        return Turn(
+            self.message,
+            place(self.header),
+            place(self.start),
+            span(self.empty_reasoning),
+            place(self.stop_token),
+            place(self.stop),
+            place(self.newline),
+            span(self.reasoning),
+            span(self.tool_calls),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from arrowprep.chat.generation import missing_tag
 from arrowprep.chat.infer import inferred_turns
 from arrowprep.chat.markers import Render
 from arrowprep.chat.messages import normalized, plain
+from arrowprep.chat.placeholders import replaced
 from arrowprep.chat.sandbox import Compiled, Purse, compiled
 from arrowprep.chat.tool_arguments import ArgumentForm, form_taken
 from arrowprep.chat.tools import tool_schemas
@@ -62,6 +63,20 @@ class Rendered:
     def turns_are_known(self) -> bool:
         """Whether reading `turns` takes no work and they tell the spans apart."""
         return bool(self._turns) and not callable(self._turns)
+
+    def with_replacements(self, replacements: Mapping[str, Sequence[str]]) -> Rendered:
+        """The same with what a processor made of each picture or sound in place of its placeholder.
+
+        replacements: for each placeholder, such as "<|image_pad|>", the texts for its occurrences in order
+
+        Raises LengthMismatch where there are more or fewer occurrences.
+        """
+        text, moved = replaced(self.text, replacements)
+        return Rendered(
+            text,
+            lambda: tuple((moved(start), moved(stop)) for start, stop in self.spans),
+            lambda: [turn.moved(moved) for turn in self.turns],
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rendered) and (self.text, self.spans) == (other.text, other.spans)

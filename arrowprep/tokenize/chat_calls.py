@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.errors import BadArgument
+from arrowprep.errors import BadArgument, LengthMismatch
 from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import columns_of, sample_of, to_batch
 from arrowprep.tokenize.inputs import as_column, read_inputs
@@ -18,7 +18,10 @@ from arrowprep.tokenize.request import read_request
 if TYPE_CHECKING:
     from arrowprep.chat.convention import Convention
     from arrowprep.chat.mask import Straddle
+    from arrowprep.chat.template import Rendered
     from arrowprep.tokenize.shell.chats import Chats
+
+Replacements = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ def render(
     stop_strings: Sequence[str],
     convention: Convention | None,
     sanitize: bool,
+    replacements: Replacements | Sequence[Replacements] | None,
     variables: Mapping[str, Any],
     **options: Any,
 ) -> RenderedChats:
@@ -64,6 +68,7 @@ def render(
 
     spans, stop_strings, convention: as for `ChatTemplate.render_with_spans`; None as spans finds none
     sanitize: mark control tokens in the data, so that they can be encoded as text
+    replacements: as for `Rendered.with_replacements`, one for each conversation of a batch
 
     Raises ChatError, and MaskUnavailable when the spans cannot be known.
     """
@@ -76,7 +81,8 @@ def render(
     if sanitize:
         conversations, options, variables = _marked(tokenizer, source, conversations, options, variables)
     if spans is None:
-        texts = [template.render(chat, **options, **variables).text for chat in conversations]
+        rendered = [template.render(chat, **options, **variables) for chat in conversations]
+        texts = [one.text for one in _replaced(rendered, replacements, batched)]
         return RenderedChats(texts, [], batched, sanitize)
     del options["continuation"]
     if options.pop("continue_final_message"):
@@ -85,7 +91,22 @@ def render(
         )
     options |= {"spans": spans, "stop_strings": stop_strings, "convention": convention, **variables}
     rendered = [template.render_with_spans(chat, **options) for chat in conversations]
+    rendered = _replaced(rendered, replacements, batched)
     return RenderedChats([one.text for one in rendered], [one.spans for one in rendered], batched, sanitize)
+
+
+def _replaced(
+    rendered: list[Rendered], replacements: Replacements | Sequence[Replacements] | None, batched: bool
+) -> list[Rendered]:
+    """With replacements for placeholders, those of a batch one for each conversation."""
+    if replacements is None:
+        return rendered
+    of_each = [replacements] if isinstance(replacements, Mapping) else list(replacements)
+    if batched is isinstance(replacements, Mapping):
+        raise BadArgument("replacements are a dict for a conversation, and a list of dicts for a batch")
+    if len(of_each) != len(rendered):
+        raise LengthMismatch(f"{len(of_each)} replacements for {len(rendered)} conversations")
+    return [one.with_replacements(of_one) for one, of_one in zip(rendered, of_each, strict=True)]
 
 
 def _marked(
@@ -101,8 +122,10 @@ def _marked(
     from arrowprep.chat.tools import tool_schemas
 
     added = tokenizer.added_tokens_decoder.values()
-    special = [token.content for token in added if token.special]
-    pattern = control_pattern(source, special, [token.content for token in added])
+    named = tokenizer.chat_control_tokens
+    control = [token.content for token in added if token.special or token.content in (named or ())]
+    others = () if named is not None else (token.content for token in added)
+    pattern = control_pattern(source, control, others)
     data = {"tools": plain(tool_schemas(options["tools"])), "documents": plain(options["documents"])}
     return (
         [marked(normalized(chat), pattern) for chat in conversations],

@@ -256,6 +256,39 @@ class TestMask:
                 encoded = tok.apply_chat_template(CHAT, return_assistant_tokens_mask=True, **options)
                 assert tok.decode(masked(encoded)) == text
 
+    @pytest.mark.parametrize("side", ["left", "right"])
+    def test_it_moves_with_what_a_picture_became(self, tok: PreTrainedTokenizer, side: str) -> None:
+        tok.truncation_side = tok.padding_side = side
+        seen = [{"role": "user", "content": "<sep> or <sep>?"}, *CHAT[1:]]
+        pictures = {"<sep>": ["<sep>" * 7, "12<sep>"]}
+        options = {"return_assistant_tokens_mask": True, "padding": True}
+        written = [{"role": "user", "content": f"{pictures['<sep>'][0]} or 12<sep>?"}, *CHAT[1:]]
+        wanted = tok.apply_chat_template([written, OTHER], **options)
+        assert dict(tok.apply_chat_template([seen, OTHER], replacements=[pictures, {}], **options)) == dict(
+            wanted
+        )
+        assert masked(wanted, 0) == tok.encode("hello world<eos>", add_special_tokens=False)
+        cut = {"truncation": True, "max_length": 9, "return_assistant_tokens_mask": True}
+        whole = tok.apply_chat_template(written, **cut)
+        assert dict(tok.apply_chat_template(seen, replacements=pictures, **cut)) == dict(whole)
+
+    def test_there_are_as_many_pictures_as_the_text_has_places_for(self, tok: PreTrainedTokenizer) -> None:
+        seen = [{"role": "user", "content": [{"type": "image"}]}, {"role": "user", "content": "a <sep>"}]
+        tok.chat_template = (
+            "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}<sep>"
+        )
+        tok.chat_template += "{% endif %}{% endfor %}"
+        with pytest.raises(ValueError, match=r"has '<sep>' 2 times and 1 replacements"):
+            tok.apply_chat_template(seen, replacements={"<sep>": ["<sep><sep>"]})
+        ids = tok.apply_chat_template(
+            seen, replacements={"<sep>": ["<sep><sep>"]}, sanitize_control_tokens=True
+        )
+        assert ids.count(tok.convert_tokens_to_ids("<sep>")) == 2  # the user's own is text
+        with pytest.raises(BadArgument, match="list of dicts for a batch"):
+            tok.apply_chat_template([seen, seen], replacements={"<sep>": ["1"]})
+        with pytest.raises(ValueError, match="1 replacements for 2 conversations"):
+            tok.apply_chat_template([seen, seen], replacements=[{"<sep>": ["1", "2"]}])
+
     def test_a_token_over_an_edge_goes_where_straddle_says(self, tok: PreTrainedTokenizer) -> None:
         answer = "{% generation %}{{ m.content }}<eos>{% endgeneration %}"
         tok.chat_template = f"{{% for m in messages[1:] %}}12 hel{answer}{{% endfor %}}"

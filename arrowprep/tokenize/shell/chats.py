@@ -50,6 +50,7 @@ class Chats(Vocabulary):
         add_generation_prompt: bool = False,
         continue_final_message: bool | str = False,
         tokenize: bool = True,
+        sanitize_control_tokens: bool = False,
         padding: bool | str = False,
         truncation: bool | str = False,
         max_length: int | None = None,
@@ -63,7 +64,7 @@ class Chats(Vocabulary):
         convention: Convention | None = None,
         straddle: Literal["overlap", "inside", "start"] = "overlap",
         continuation: Literal["exact", "transformers"] = "exact",
-        sanitize_control_tokens: bool = False,
+        replacements: Mapping[str, Sequence[str]] | Sequence[Mapping[str, Sequence[str]]] | None = None,
         **variables: Any,
     ) -> Any:
         """Render one conversation, or a batch of them, and encode it.
@@ -81,7 +82,10 @@ class Chats(Vocabulary):
         continuation: of an empty last message, where a template trims: "transformers" loses the white space
             that ends the header, as it does
         sanitize_control_tokens: encode control tokens in messages, tools, documents and variables, but for
-            keys, as plain text: special tokens, and added ones that the template writes
+            keys, as plain text: special tokens, and added ones that the template writes, or that are in
+            `chat_control_tokens` where this was set
+        replacements: what a processor made of each picture or sound, by placeholder and in the order of the
+            text: {"<|image_pad|>": ["<|image_pad|>" * 64, ...]}; of a batch one dict a conversation
         variables: what else the template reads; they win over the special tokens
 
         No special tokens are added: the template writes those it wants. Raises
@@ -101,6 +105,7 @@ class Chats(Vocabulary):
             stop_strings=stop_strings,
             convention=convention,
             sanitize=sanitize_control_tokens,
+            replacements=replacements,
             variables=variables,
         )
         if not tokenize:
