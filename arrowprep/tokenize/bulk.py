@@ -5,9 +5,36 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+
+
+class Flat(NamedTuple):
+    """Texts as one in UTF-8, and the (n + 1,) bytes where each begins and the last one ends."""
+
+    data: bytes
+    offsets: npt.NDArray[np.int64]
+
+    def text(self, place: int) -> str:
+        return self.data[self.offsets[place] : self.offsets[place + 1]].decode()
+
+    def list(self) -> list[str]:
+        """All of them; 200,000 take 30 ms."""
+        buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
+        texts = pa.Array.from_buffers(pa.large_string(), len(self.offsets) - 1, buffers)
+        found: list[str] = texts.to_pylist()
+        return found
+
+    def chosen(self, places: npt.NDArray[np.integer]) -> Flat:
+        """Those at `places`."""
+        begins, lengths = self.offsets[places], np.diff(self.offsets)[places]
+        ends = np.zeros(len(places) + 1, np.int64)
+        np.cumsum(lengths, out=ends[1:])
+        at = np.repeat(begins - ends[:-1], lengths) + np.arange(ends[-1])
+        return Flat(np.frombuffer(self.data, np.uint8)[at].tobytes(), ends)
 
 
 @contextmanager
@@ -25,35 +52,23 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def utf8(texts: Sequence[str], errors: str = "strict") -> tuple[bytes, npt.NDArray[np.int64]]:
-    """The texts as one, in UTF-8, and the (n + 1,) bytes where each begins and the last one ends."""
+def utf8(texts: Sequence[str], errors: str = "strict") -> Flat:
+    """Texts made flat."""
     data = "".join(texts).encode("utf-8", errors)
     ends = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
     if len(data) == ends[-1]:
-        return data, ends
+        return Flat(data, ends)
     # the characters begin at all bytes that do not continue one
     begins = np.flatnonzero(np.frombuffer(data, np.int8) >= -64)
-    return data, np.append(begins, len(data))[ends]
+    return Flat(data, np.append(begins, len(data))[ends])
 
 
-def chosen(
-    data: bytes, offsets: npt.NDArray[np.int64], places: npt.NDArray[np.integer]
-) -> tuple[bytes, npt.NDArray[np.int64]]:
-    """The same for the texts at `places`."""
-    begins, lengths = offsets[places], np.diff(offsets)[places]
-    ends = np.zeros(len(places) + 1, np.int64)
-    np.cumsum(lengths, out=ends[1:])
-    at = np.repeat(begins - ends[:-1], lengths) + np.arange(ends[-1])
-    return np.frombuffer(data, np.uint8)[at].tobytes(), ends
-
-
-def feed_texts(update: Callable[[bytes], None], texts: Sequence[str]) -> None:
-    """Give texts to a hash: how many, where each begins, all texts as one; 200,000 take 20 ms."""
-    data, offsets = utf8(texts, "surrogatepass")
-    update(len(texts).to_bytes(8, "little"))
-    update(little_endian(offsets))
-    update(data)
+def feed_texts(update: Callable[[bytes], None], texts: Flat) -> None:
+    """Give texts to a hash: how many, where each begins, all texts as one."""
+    update((len(texts.offsets) - 1).to_bytes(8, "little"))
+    update(little_endian(texts.offsets))
+    update(texts.data)
 
 
 def little_endian(numbers: npt.NDArray[np.generic]) -> bytes:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
-from arrowprep.tokenize.bulk import chosen, utf8
+from arrowprep.tokenize.bulk import Flat, utf8
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.engine import Encoded
 from arrowprep.tokenize.models import BPE, Model
@@ -372,12 +372,11 @@ def _model(library: Any, model: Model, cache_bytes: int) -> Handle:
     made = _models.setdefault(model._tables, {})
     key = (model.ignore_merges, cache_bytes)
     if key not in made:
-        ids = model._tables.ids
-        if len(set(ids.values())) < len(ids):
+        tables = model._tables
+        if tables.order is not None and len(np.unique(tables.numbers)) < len(tables.numbers):
             raise Unsupported("two tokens have the same id")
-        tokens = _strings(list(ids))
-        merges = flat_strings(*chosen(tokens.data, tokens.offsets, model._tables.parts))
-        numbers = np.fromiter(ids.values(), np.uint32, len(ids))
+        tokens, merges = _checked(tables.flat), flat_strings(*tables.flat.chosen(tables.parts))
+        numbers = tables.numbers.astype(np.uint32)
         made[key] = call(
             library,
             "arrowprep_model_new",
@@ -389,6 +388,15 @@ def _model(library: Any, model: Model, cache_bytes: int) -> Handle:
             cache_bytes,
         )
     return made[key]
+
+
+def _checked(texts: Flat) -> FlatStrings:
+    """The same for those of a vocabulary."""
+    try:
+        texts.data.decode()
+    except UnicodeDecodeError as error:
+        raise Unsupported("a token has half of a surrogate pair") from error
+    return flat_strings(*texts)
 
 
 def _strings(texts: list[str]) -> FlatStrings:

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 3
+ABI = 4
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -115,6 +115,22 @@ class CountedPieces(Structure):
     ]
 
 
+class FileParts(Structure):
+    _fields_ = [
+        ("count", c_size_t),
+        ("size", c_size_t),
+        ("data", c_void_p),
+        ("offsets", c_void_p),
+        ("ids", c_void_p),
+        ("scores", c_void_p),
+        ("merges", c_size_t),
+        ("ways", c_void_p),
+        ("vocab", c_size_t * 2),
+        ("merges_at", c_size_t * 2),
+        ("owner", c_void_p),
+    ]
+
+
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_cpu": (c_uint32, []),
     "arrowprep_model_new": (
@@ -158,6 +174,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         ],
     ),
     "arrowprep_learner_free": (None, [c_void_p]),
+    "arrowprep_read": (c_void_p, [c_char_p, c_size_t, POINTER(Failure)]),
+    "arrowprep_every_way": (c_void_p, [POINTER(Strings), POINTER(Failure)]),
+    "arrowprep_find": (c_int64, [c_void_p, c_char_p, c_size_t]),
+    "arrowprep_parts_free": (None, [c_void_p]),
     "arrowprep_learn": (c_size_t, [c_void_p, c_size_t, c_int64, c_void_p, c_size_t, POINTER(Failure)]),
 }
 

@@ -15,6 +15,7 @@ from arrowprep.tokenize.bulk import uncollected
 from arrowprep.tokenize.component import Component, Spec
 from arrowprep.tokenize.decoders import read_decoder
 from arrowprep.tokenize.models import Model, read_model
+from arrowprep.tokenize.native_files import read_parts
 from arrowprep.tokenize.normalizers import read_normalizer
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.pre_tokenizers import read_pre_tokenizer
@@ -58,6 +59,9 @@ def read_tokenizer(source: str | bytes | Path) -> TokenizerFile:
 
 
 def _parsed(data: str | bytes, name: str) -> dict[str, Any]:
+    content = _parsed_flat(data)
+    if content is not None:
+        return content
     try:
         content = json.loads(data, parse_float=read_number)
     except UnicodeDecodeError as error:
@@ -66,6 +70,27 @@ def _parsed(data: str | bytes, name: str) -> dict[str, Any]:
         raise BadTokenizerFile(f"{name} is not JSON: {error}", path=name) from error
     if not isinstance(content, dict) or "model" not in content:
         raise BadTokenizerFile(f"{name} is no tokenizer.json: it has no model", path=name, place="model")
+    return content
+
+
+# whether the vocabulary of a model that can take it flat is a list
+_LISTED = {"BPE": False, "WordPiece": False, "WordLevel": False, "Unigram": True}
+
+
+def _parsed_flat(data: str | bytes) -> dict[str, Any] | None:
+    """The same with the vocabulary as the kernel reads it; None where it is to be read by Python alone."""
+    try:
+        parts = read_parts(data.encode() if isinstance(data, str) else data)
+        if parts is None:
+            return None
+        rest, vocabulary = parts
+        content: dict[str, Any] = json.loads(rest, parse_float=read_number)
+    except (ValueError, RecursionError):
+        return None  # what is wrong is said with its place in the whole file
+    model = content["model"]
+    if "arrowprep" in model or _LISTED.get(model.get("type", "BPE")) is not (vocabulary.scores is not None):
+        return None
+    model["vocab"] = vocabulary
     return content
 
 

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 3. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 4. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -103,13 +103,31 @@ typedef struct {
   uint32_t joined;
 } arrowprep_merge;
 
+/* What is large in a tokenizer file: `count` tokens in UTF-8, `size` bytes of it, count + 1
+ * offsets; as many ids, or scores where the vocabulary is a list. ways: places of the left
+ * token, the right one, and what they make, of each merge. vocab, merges_at: from which byte
+ * of the file to which they are written; 0 to 0 for what is not there. */
+typedef struct {
+  size_t count;
+  size_t size;
+  const uint8_t *data;
+  const int64_t *offsets;
+  const int64_t *ids;
+  const double *scores;
+  size_t merges;
+  const int32_t *ways;
+  size_t vocab[2];
+  size_t merges_at[2];
+  void *owner;
+} arrowprep_parts;
+
 typedef struct arrowprep_counter arrowprep_counter;
 typedef struct arrowprep_decoder arrowprep_decoder;
 typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 3 is what this header describes. */
+/* The version of this interface; 4 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -201,5 +219,17 @@ void arrowprep_learner_free(arrowprep_learner *learner);
  * min_count times; how many: fewer than `room` were all. SIZE_MAX when it failed. */
 size_t arrowprep_learn(arrowprep_learner *learner, size_t vocab_size, int64_t min_count,
                        arrowprep_merge *out, size_t room, arrowprep_failure *failure);
+
+/* The vocabulary and the merges of a tokenizer.json of `size` bytes. Fails where anything
+ * about them is unusual, and says nothing else of what is wrong; of the rest of the file
+ * only where it ends is looked at. */
+arrowprep_parts *arrowprep_read(const uint8_t *json, size_t size, arrowprep_failure *failure);
+
+/* The merges of tokens without any: every way to cut one in two others. */
+arrowprep_parts *arrowprep_every_way(const arrowprep_strings *tokens, arrowprep_failure *failure);
+
+/* The place of a text among the tokens, or -1. */
+int64_t arrowprep_find(const arrowprep_parts *parts, const uint8_t *text, size_t size);
+void arrowprep_parts_free(arrowprep_parts *parts);
 
 #endif

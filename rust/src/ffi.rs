@@ -9,6 +9,7 @@ use crate::decode::{Decoded, Decoder};
 use crate::frame::{Layout, Values};
 use crate::merge::Rules;
 use crate::model::{self, Merges};
+use crate::read::{self, Parts};
 use crate::split::{cpu_path, CpuPath, Grammar};
 use crate::tokenizer::{Model, Tokenizer, Worker};
 use crate::train::count::{Counted, Counter};
@@ -18,7 +19,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 #[repr(C)]
 pub struct Failure {
@@ -101,6 +102,22 @@ pub struct CountedPieces {
     offsets: *const i64,
     counts: *const i64,
     owner: Box<Counted>,
+}
+
+/// What is large in a tokenizer file; the pointers hold until the result is freed.
+#[repr(C)]
+pub struct FileParts {
+    count: usize,
+    size: usize,
+    data: *const u8,
+    offsets: *const i64,
+    ids: *const i64,
+    scores: *const f64,
+    merges: usize,
+    ways: *const i32,
+    vocab: [usize; 2],
+    merges_at: [usize; 2],
+    owner: Box<Parts>,
 }
 
 type Outcome<T> = Result<T, (i64, String)>;
@@ -635,4 +652,66 @@ pub unsafe extern "C" fn arrowprep_learn(
         Ok(learner.step(vocab_size, min_count, out))
     })
     .unwrap_or(usize::MAX)
+}
+
+fn file_parts(parts: Option<Parts>) -> Outcome<Box<FileParts>> {
+    let owner = Box::new(parts.ok_or((-1, "not as usual".to_string()))?);
+    Ok(Box::new(FileParts {
+        count: owner.tokens.len(),
+        size: owner.tokens.data.len(),
+        data: owner.tokens.data.as_ptr(),
+        offsets: owner.tokens.offsets.as_ptr(),
+        ids: owner.ids.as_ptr(),
+        scores: owner.scores.as_ptr(),
+        merges: owner.ways.len() / 3,
+        ways: owner.ways.as_ptr(),
+        vocab: [owner.vocab.start, owner.vocab.end],
+        merges_at: [owner.merges.start, owner.merges.end],
+        owner,
+    }))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_read(
+    json: *const u8,
+    size: usize,
+    failure: *mut Failure,
+) -> *mut FileParts {
+    // SAFETY: passed on
+    guarded(failure, || file_parts(read::read(unsafe { values(json, size)? })))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_every_way(
+    tokens: *const Strings,
+    failure: *mut Failure,
+) -> *mut FileParts {
+    // SAFETY: the header asks for it
+    guarded(failure, || file_parts(read::every_way(&unsafe { (*tokens).get()? })))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_find(parts: *const FileParts, text: *const u8, size: usize) -> i64 {
+    let found = caught(std::ptr::null_mut(), || {
+        // SAFETY: the header asks for these
+        let (parts, text) = unsafe { (&*parts, values(text, size)?) };
+        Ok(parts.owner.tokens.find(text))
+    });
+    found.flatten().map_or(-1, |place| place as i64)
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_parts_free(parts: *mut FileParts) {
+    if !parts.is_null() {
+        // SAFETY: it came from one of the two above, and is not used again
+        drop(unsafe { Box::from_raw(parts) });
+    }
 }

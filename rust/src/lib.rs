@@ -17,6 +17,7 @@ pub mod model;
 pub mod normal;
 pub mod pairs;
 pub mod queue;
+pub mod read;
 pub mod split;
 pub mod tokenizer;
 pub mod train;

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import xxhash
 
 from arrowprep.errors import BadArgument, WrongType
-from arrowprep.tokenize.bulk import feed_texts, little_endian
+from arrowprep.tokenize.bulk import Flat, feed_texts, little_endian, utf8
 from arrowprep.tokenize.component import Component, Spec
+from arrowprep.tokenize.models.flat import FlatVocabulary
 
 
 class Token(NamedTuple):
@@ -88,15 +89,54 @@ class Model(Component):
         raise NotImplementedError
 
 
-class Vocabulary:
-    """Tokens and their ids, both ways; shared by copies of a model and never changed."""
+FEW = 1000  # lookups that are sooner done than a dict of a whole vocabulary is made
 
-    def __init__(self, ids: dict[str, int]) -> None:
-        self.ids = ids
+
+class Vocabulary:
+    """Tokens and their ids, both ways; shared by copies of a model and never changed.
+
+    given: a dict; or flat, as the kernel reads it: then dicts are made when they pay
+    flat: the texts in the order given; numbers: (n,) their ids
+    """
+
+    def __init__(self, given: dict[str, int] | FlatVocabulary) -> None:
+        self._read = None
+        self._asked = 0
+        if isinstance(given, FlatVocabulary):
+            self._read = given
+            self.flat, self.numbers = given.texts, given.numbers
+        else:
+            self.ids = given
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return dict(zip(self.flat.list(), self.numbers.tolist(), strict=True))
+
+    @cached_property
+    def flat(self) -> Flat:
+        return utf8(list(self.ids), "surrogatepass")
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        return np.fromiter(self.ids.values(), np.int64, len(self.ids))
 
     @cached_property
     def tokens(self) -> dict[int, str]:
         return {id: token for token, id in self.ids.items()}
+
+    def id_of(self, token: str) -> int | None:
+        """The id of a token; None where it is none."""
+        return self.ids.get(token) if self._read is None or self._worth_dicts() else self._read.id_of(token)
+
+    def token_of(self, id: int) -> str | None:
+        """The token of an id."""
+        if self._read is None or not self._read.rising or self._worth_dicts():
+            return self.tokens.get(id)
+        return self._read.token_of(id)
+
+    def _worth_dicts(self) -> bool:
+        self._asked += 1
+        return self._asked > FEW or "ids" in vars(self)
 
     @cached_property
     def digest(self) -> str:
@@ -106,17 +146,16 @@ class Vocabulary:
 
     def feed(self, update: Callable[[bytes], None]) -> None:
         """Give all of the content to a hash: the ids in their order, and their tokens."""
-        tokens = list(self.ids)
-        numbers = np.fromiter(self.ids.values(), np.int64, len(tokens))
+        numbers, texts = self.numbers, self.flat
         if self.order is not None:
-            numbers, tokens = numbers[self.order], [tokens[at] for at in self.order.tolist()]
+            numbers, texts = numbers[self.order], texts.chosen(self.order)
         update(little_endian(numbers))
-        feed_texts(update, tokens)
+        feed_texts(update, texts)
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64] | None:
         """(n,) the places of the tokens in the order of their ids; None where that is the order given."""
-        numbers = np.fromiter(self.ids.values(), np.int64, len(self.ids))
+        numbers = self.numbers
         return None if (numbers[1:] > numbers[:-1]).all() else np.argsort(numbers, kind="stable")
 
     def by_id(self) -> dict[str, int]:
@@ -134,16 +173,22 @@ class VocabularyModel(Model):
         return self._tables.digest
 
     def token_to_id(self, token: str) -> int | None:
-        return self._tables.ids.get(token)
+        return self._tables.id_of(token)
 
     def id_to_token(self, id: int) -> str | None:
-        return self._tables.tokens.get(id)
+        return self._tables.token_of(id)
 
     def get_vocab(self) -> dict[str, int]:
         return dict(self._tables.ids)
 
     def get_vocab_size(self) -> int:
-        return len(self._tables.ids)
+        return len(self._tables.numbers)
+
+
+def vocabulary_of(spec: Spec) -> dict[str, int] | FlatVocabulary:
+    """What is at "vocab": the object, or what the kernel has read of it."""
+    vocab = spec.get("vocab", (dict, FlatVocabulary))
+    return vocab if isinstance(vocab, FlatVocabulary) else read_vocabulary(spec)
 
 
 def checked_vocabulary(vocab: Any) -> dict[str, int]:

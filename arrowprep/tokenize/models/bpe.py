@@ -23,8 +23,11 @@ from arrowprep.tokenize.models.base import (
     VocabularyModel,
     checked_vocabulary,
     read_vocabulary,
+    vocabulary_of,
 )
+from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.models.merging import PairTable, Ranks, merge, merge_many, merge_with_dropout
+from arrowprep.tokenize.native_files import every_way
 
 
 class BpeTables(Vocabulary):
@@ -37,16 +40,21 @@ class BpeTables(Vocabulary):
     """
 
     def __init__(
-        self, ids: dict[str, int], ways: npt.NDArray[np.int32] | None = None, prefix: str = ""
+        self,
+        given: dict[str, int] | FlatVocabulary,
+        ways: npt.NDArray[np.int32] | None = None,
+        prefix: str = "",
     ) -> None:
-        super().__init__(ids)
+        super().__init__(given)
         self._ways = ways
         self.prefix = prefix
 
     @property
     def ways(self) -> npt.NDArray[np.int32]:
         if self._ways is None:
-            self._ways = _every_way(list(self.ids))
+            self._ways = every_way(self.flat)
+            if self._ways is None:
+                self._ways = _every_way(list(self.ids))
         return self._ways
 
     @property
@@ -99,7 +107,7 @@ class BpeTables(Vocabulary):
         super().feed(update)
         parts = self.parts
         if self.order is not None:
-            by_id = np.empty(len(self.ids), np.int32)
+            by_id = np.empty(len(self.numbers), np.int32)
             by_id[self.order] = np.arange(len(by_id), dtype=np.int32)
             parts = by_id[parts]
         update(little_endian(parts))
@@ -205,8 +213,7 @@ class BPE(VocabularyModel):
 
     @classmethod
     def from_json(cls, spec: Spec) -> BPE:
-        vocab = read_vocabulary(spec)
-        flat = _read_merges(spec)
+        vocab = vocabulary_of(spec)
         model = cls(
             dropout=spec.get("dropout", (int, float, type(None)), None),
             unk_token=spec.get("unk_token", (str, type(None)), None),
@@ -216,8 +223,13 @@ class BPE(VocabularyModel):
             byte_fallback=spec.flag("byte_fallback", False),
             ignore_merges=spec.flag("ignore_merges", False),
         )
+        prefix = model.continuing_subword_prefix or ""
+        if isinstance(vocab, FlatVocabulary):
+            spec.get("merges", list)  # which were read with it
+            model._tables = BpeTables(vocab, vocab.ways, prefix)
+            return model
         try:
-            model._tables = BpeTables.of(vocab, flat, model.continuing_subword_prefix or "")
+            model._tables = BpeTables.of(vocab, _read_merges(spec), prefix)
         except BadArgument as error:
             raise spec.bad(error.message) from error
         return model

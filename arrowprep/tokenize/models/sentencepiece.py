@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arrowprep.errors import TokenizerError
-from arrowprep.tokenize.bulk import feed_texts, little_endian
+from arrowprep.tokenize.bulk import feed_texts, little_endian, utf8
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel
 from arrowprep.tokenize.models.bpe import BPE
@@ -41,7 +41,7 @@ class PieceTables(Vocabulary):
     def feed(self, update: Callable[[bytes], None]) -> None:
         update(bytes(piece.kind for piece in self.pieces))
         update(little_endian(np.array([piece.score for piece in self.pieces], np.float64)))
-        feed_texts(update, [piece.text for piece in self.pieces])
+        feed_texts(update, utf8([piece.text for piece in self.pieces], "surrogatepass"))
 
     @cached_property
     def in_text(self) -> dict[str, Piece]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xxhash
 
 from arrowprep.errors import BadArgument, TokenizerError
-from arrowprep.tokenize.bulk import feed_texts, little_endian
+from arrowprep.tokenize.bulk import feed_texts, little_endian, utf8
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
-from arrowprep.tokenize.models.base import Model, Token
+from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel
+from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.models.sampling import Edge, draw_of_best, draw_path
 
 UNKNOWN_PENALTY = 10.0  # below the lowest score of the vocabulary; SentencePiece's
@@ -25,15 +25,31 @@ UNREACHED = -1
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
-class UnigramTables:
-    """Tokens with their scores, in the order of ids."""
+class UnigramTables(Vocabulary):
+    """Tokens with their scores, in the order of ids; of equal tokens the last counts."""
 
-    def __init__(self, vocab: list[tuple[str, float]]) -> None:
-        self.vocab = vocab
+    def __init__(self, given: list[tuple[str, float]] | FlatVocabulary) -> None:
+        if isinstance(given, FlatVocabulary):
+            assert given.scores is not None
+            super().__init__(given)
+            self.scores: list[float] = given.scores.tolist()
+            return
+        super().__init__({token: id for id, (token, _) in enumerate(given)})
+        self.all = [token for token, _ in given]
+        self.scores = [score for _, score in given]
 
     @cached_property
-    def ids(self) -> dict[str, int]:
-        return dict(zip(map(itemgetter(0), self.vocab), range(len(self.vocab)), strict=True))
+    def all(self) -> list[str]:
+        """The tokens in the order of ids."""
+        return list(self.ids)
+
+    @property
+    def vocab(self) -> list[tuple[str, float]]:
+        """The pairs, made anew each time."""
+        return list(zip(self.all, self.scores, strict=True))
+
+    def token_of(self, id: int) -> str | None:
+        return self.all[id] if 0 <= id < len(self.all) else None
 
     @cached_property
     def lengths(self) -> dict[str, tuple[int, ...]]:
@@ -46,17 +62,14 @@ class UnigramTables:
 
     @cached_property
     def unknown_score(self) -> float:
-        return min((score for _, score in self.vocab), default=0.0) - UNKNOWN_PENALTY
+        return min(self.scores, default=0.0) - UNKNOWN_PENALTY
 
-    @cached_property
-    def digest(self) -> str:
-        hasher = xxhash.xxh3_128()
-        hasher.update(little_endian(np.array([score for _, score in self.vocab], np.float64)))
-        feed_texts(hasher.update, [token for token, _ in self.vocab])
-        return hasher.hexdigest()
+    def feed(self, update: Callable[[bytes], None]) -> None:
+        update(little_endian(np.array(self.scores, np.float64)))
+        feed_texts(update, utf8(self.all, "surrogatepass") if self._read is None else self.flat)
 
 
-class Unigram(Model):
+class Unigram(VocabularyModel):
     """The path of the highest sum of scores; of equal ones the path that was found first.
 
     Found first means: the one whose last token is the longest. An unknown character
@@ -72,30 +85,33 @@ class Unigram(Model):
     """
 
     kind = "Unigram"
+    _tables: UnigramTables
 
     def __init__(
         self,
-        vocab: Iterable[tuple[str, float]] | None = None,
+        vocab: Iterable[tuple[str, float]] | FlatVocabulary | None = None,
         unk_id: int | None = None,
         byte_fallback: bool | None = None,
         alpha: float | None = None,
         nbest_size: int | None = None,
     ) -> None:
-        entries = list(vocab or ())
-        scores = map(float, map(itemgetter(1), entries))
-        pairs = list(zip(map(itemgetter(0), entries), scores, strict=True))
-        if unk_id is not None and unk_id >= len(pairs):
-            raise BadArgument(f"unk_id={unk_id} is not in the vocabulary of {len(pairs)}", unk_id=unk_id)
+        if not isinstance(vocab, FlatVocabulary):
+            vocab = [(token, float(score)) for token, score in vocab or ()]
+        tables = UnigramTables(vocab)
+        if unk_id is not None and unk_id >= len(tables.scores):
+            raise BadArgument(
+                f"unk_id={unk_id} is not in the vocabulary of {len(tables.scores)}", unk_id=unk_id
+            )
         self.unk_id = unk_id
         self.byte_fallback = bool(byte_fallback)
         self.alpha = alpha
         self.nbest_size = nbest_size
-        self._tables = UnigramTables(pairs)
+        self._tables = tables
 
     @classmethod
     def from_json(cls, spec: Spec) -> Unigram:
-        vocab = spec.get("vocab", list)
-        if not _are_entries(vocab):
+        vocab = spec.get("vocab", (list, FlatVocabulary))
+        if isinstance(vocab, list) and not _are_entries(vocab):
             raise spec.bad(_broken_entry(vocab))
         try:
             unk_id = spec.get("unk_id", (int, type(None)), None)
@@ -116,7 +132,7 @@ class Unigram(Model):
         return {"type": self.kind, "unk_id": self.unk_id, "byte_fallback": self.byte_fallback, **drawn}
 
     def to_json(self) -> dict[str, Any]:
-        vocab = [[token, score] for token, score in self._tables.vocab]
+        vocab = list(map(list, self._tables.vocab))
         return {
             "type": self.kind,
             "unk_id": self.unk_id,
@@ -124,26 +140,12 @@ class Unigram(Model):
             "byte_fallback": self.byte_fallback,
         }
 
-    @property
-    def digest(self) -> str:
-        return self._tables.digest
-
-    def token_to_id(self, token: str) -> int | None:
-        return self._tables.ids.get(token)
-
-    def id_to_token(self, id: int) -> str | None:
-        vocab = self._tables.vocab
-        return vocab[id][0] if 0 <= id < len(vocab) else None
-
-    def get_vocab(self) -> dict[str, int]:
-        return dict(self._tables.ids)
-
     def get_vocab_size(self) -> int:
-        return len(self._tables.vocab)
+        return len(self._tables.scores)
 
     def unreachable(self) -> list[str]:
         """The tokens whose text has a better path, which is then better in every longer text too."""
-        unknown = () if self.unk_id is None else (self._tables.vocab[self.unk_id][0],)
+        unknown = () if self.unk_id is None else (self._tables.all[self.unk_id],)
         tokens = (token for token in self._tables.ids if token not in unknown and not _BYTE.fullmatch(token))
         return [token for token in tokens if len(self._path(token)) != 1]
 
@@ -161,7 +163,7 @@ class Unigram(Model):
     def _path(self, sequence: str) -> list[tuple[int, int]]:
         """The spans of the best path. Source: Kudo (2018), with Viterbi over the ends of tokens."""
         tables = self._tables
-        ids, vocab, lengths_of = tables.ids, tables.vocab, tables.lengths
+        ids, score_of, lengths_of = tables.ids, tables.scores, tables.lengths
         n = len(sequence)
         scores = [0.0] * (n + 1)
         begins = [UNREACHED] * (n + 1)
@@ -169,7 +171,7 @@ class Unigram(Model):
         for start in range(n):
             here = scores[start]
             single = ids.get(sequence[start])
-            score = tables.unknown_score if single is None else vocab[single][1]
+            score = tables.unknown_score if single is None else score_of[single]
             if begins[start + 1] == UNREACHED or here + score > scores[start + 1]:
                 scores[start + 1], begins[start + 1] = here + score, start
                 known[start + 1] = single is not None and single != self.unk_id
@@ -180,7 +182,7 @@ class Unigram(Model):
                 id = ids.get(sequence[start:stop])
                 if id is None:
                     continue
-                score = here + vocab[id][1]
+                score = here + score_of[id]
                 if begins[stop] == UNREACHED or score > scores[stop]:
                     scores[stop], begins[stop], known[stop] = score, start, id != self.unk_id
         return self._backwards(begins, known)
@@ -204,12 +206,12 @@ class Unigram(Model):
         edges: list[list[Edge]] = [[] for _ in sequence]
         for start in range(len(sequence)):
             single = tables.ids.get(sequence[start])
-            score = tables.unknown_score if single is None else tables.vocab[single][1]
+            score = tables.unknown_score if single is None else tables.scores[single]
             edges[start].append(Edge(start, start + 1, score))
             for length in tables.lengths.get(sequence[start : start + 2], ()):
                 id = tables.ids.get(sequence[start : start + length])
                 if id is not None and start + length <= len(sequence):
-                    edges[start + length - 1].append(Edge(start, start + length, tables.vocab[id][1]))
+                    edges[start + length - 1].append(Edge(start, start + length, tables.scores[id]))
         return edges
 
     def _backwards(self, begins: list[int], known: list[bool]) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ from arrowprep.tokenize.models.base import (
     VocabularyModel,
     checked_vocabulary,
     read_vocabulary,
+    vocabulary_of,
 )
 
 UNKNOWN = "<unk>"
@@ -37,7 +38,9 @@ class WordLevel(VocabularyModel):
 
     @classmethod
     def from_json(cls, spec: Spec) -> WordLevel:
-        return cls(read_vocabulary(spec), spec.text("unk_token"))
+        model = cls(unk_token=spec.text("unk_token"))
+        model._tables = Vocabulary(vocabulary_of(spec))
+        return model
 
     @staticmethod
     def read_file(vocab: str | Path) -> dict[str, int]:

@@ -13,7 +13,7 @@ from arrowprep.tokenize.models.base import (
     Vocabulary,
     VocabularyModel,
     checked_vocabulary,
-    read_vocabulary,
+    vocabulary_of,
 )
 
 
@@ -44,12 +44,13 @@ class WordPiece(VocabularyModel):
 
     @classmethod
     def from_json(cls, spec: Spec) -> WordPiece:
-        return cls(
-            read_vocabulary(spec),
+        model = cls(
             unk_token=spec.text("unk_token"),
             max_input_chars_per_word=spec.count("max_input_chars_per_word"),
             continuing_subword_prefix=spec.text("continuing_subword_prefix"),
         )
+        model._tables = Vocabulary(vocabulary_of(spec))
+        return model
 
     @staticmethod
     def read_file(vocab: str | Path) -> dict[str, int]:

@@ -1,0 +1,44 @@
+"""A vocabulary as the kernel reads it off a file: nothing of Python's is made for a single token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from arrowprep.tokenize.bulk import Flat
+
+
+@dataclass(frozen=True)
+class FlatVocabulary:
+    """Tokens in the order of the file; 200,000 take a tenth of the time that a dict does.
+
+    numbers: (n,) their ids
+    scores: (n,) of a file that has a list of tokens with scores; None of one that has ids
+    ways: (3, m) of each merge the places of the left token and the right one, and of what they make
+    find: the place of a text, in UTF-8; -1 where it is no token
+    """
+
+    texts: Flat
+    numbers: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64] | None
+    ways: npt.NDArray[np.int32]
+    find: Callable[[bytes], int]
+
+    def id_of(self, token: str) -> int | None:
+        place = self.find(token.encode("utf-8", "surrogatepass"))
+        return int(self.numbers[place]) if place >= 0 else None
+
+    def token_of(self, id: int) -> str | None:
+        """The token of an id. Only where the ids rise."""
+        place = int(np.searchsorted(self.numbers, id))
+        known = place < len(self.numbers) and self.numbers[place] == id
+        return self.texts.text(place) if known else None
+
+    @cached_property
+    def rising(self) -> bool:
+        """Whether each id is above that of the token before."""
+        return bool((self.numbers[1:] > self.numbers[:-1]).all())
