@@ -16,6 +16,13 @@ from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
 from arrowprep.tokenize.batch_encoding import BatchEncoding, CharSpan, TokenSpan
 from arrowprep.tokenize.columns import Columns
 from arrowprep.tokenize.encoding import Encoding
+from arrowprep.tokenize.implementations import (
+    BertWordPieceTokenizer,
+    ByteLevelBPETokenizer,
+    CharBPETokenizer,
+    SentencePieceBPETokenizer,
+    SentencePieceUnigramTokenizer,
+)
 from arrowprep.tokenize.models.base import Token
 from arrowprep.tokenize.normalized_string import NormalizedString
 from arrowprep.tokenize.padding import Padding
@@ -41,6 +48,9 @@ __all__ = [
     "AddedToken",
     "AutoTokenizer",
     "BatchEncoding",
+    "BertWordPieceTokenizer",
+    "ByteLevelBPETokenizer",
+    "CharBPETokenizer",
     "CharSpan",
     "Columns",
     "Encoding",
@@ -57,7 +67,9 @@ __all__ = [
     "PythonBackend",
     "Qwen2Tokenizer",
     "Regex",
+    "SentencePieceBPETokenizer",
     "SentencePieceBackend",
+    "SentencePieceUnigramTokenizer",
     "Token",
     "TokenSpan",
     "Tokenizer",

@@ -94,6 +94,19 @@ class Assembly:
         return cls.from_parts(read_tokenizer(Path(path)))
 
     @classmethod
+    def from_pretrained(
+        cls: type[A], identifier: str | Path, revision: str = "main", token: str | None = None
+    ) -> A:
+        """From the tokenizer.json that the hub's own tools keep of "org/name", or that of a folder.
+
+        Nothing is downloaded, so there is nothing to show a token for. Raises MissingFile.
+        """
+        from arrowprep.tokenize.files import huggingface
+
+        place = huggingface.place_of(identifier, revision)
+        return cls.from_file(place / huggingface.TOKENIZER if place.is_dir() else place)
+
+    @classmethod
     def from_parts(cls: type[A], file: TokenizerFile) -> A:
         """Of parts that a reader of another file format made, with their added tokens."""
         tokenizer = cls.__new__(cls)

@@ -30,7 +30,7 @@ def load_tokenizer(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
 
 
 def _class_for(path: str | Path, overrides: dict[str, Any]) -> type[PreTrainedTokenizer]:
-    place = huggingface.place_of(path, overrides.get("revision", "main"))
+    place = huggingface.place_of(path, overrides.get("revision", "main"), overrides.get("subfolder", ""))
     if not place.is_dir():
         return PreTrainedTokenizer
     # a vocab.json alone says nothing of how texts are cut, the class that it was made for does
@@ -46,9 +46,12 @@ class AutoTokenizer:
     """`AutoTokenizer.from_pretrained(folder)` is `load_tokenizer(folder)`."""
 
     @staticmethod
-    def from_pretrained(path: str | Path, **overrides: Any) -> PreTrainedTokenizer:
+    def from_pretrained(
+        pretrained_model_name_or_path: str | Path, *inputs: Any, **overrides: Any
+    ) -> PreTrainedTokenizer:
         """As `load_tokenizer`."""
-        return load_tokenizer(path, **overrides)
+        cls = _class_for(pretrained_model_name_or_path, overrides)
+        return cls.from_pretrained(pretrained_model_name_or_path, *inputs, **overrides)
 
     @staticmethod
     def register(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -126,6 +126,11 @@ class BatchEncoding(MutableMapping[str, Any]):
     def is_single(self) -> bool:
         """Whether this is one encoding without a batch around it."""
         return self._single
+
+    @classmethod
+    def fromkeys(cls, iterable: Iterable[str], value: Any = None) -> BatchEncoding:
+        """One whose columns are all this value."""
+        return cls(dict.fromkeys(iterable, value))
 
     def copy(self) -> BatchEncoding:
         """Another mapping over the same columns."""

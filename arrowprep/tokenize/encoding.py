@@ -7,7 +7,7 @@ from typing import Any
 
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize.padding import Padding
-from arrowprep.tokenize.truncation import Truncation, windows
+from arrowprep.tokenize.truncation import DIRECTIONS, Truncation, check_choice, windows
 
 __all__ = ["Encoding", "Padding", "Span", "Truncation"]
 
@@ -209,6 +209,7 @@ class Encoding:
         pad_token: str = "[PAD]",
     ) -> None:
         """Make it, and what overflows of it, at least `length` tokens long."""
+        check_choice("direction", direction, DIRECTIONS)
         for part in self.overflowing:
             part.pad(length, direction, pad_id, pad_type_id, pad_token)
         missing = length - len(self)

@@ -20,6 +20,7 @@ UNNAMED = {
     *("_tokenizer", "init_kwargs", "listed_tokens", "name_or_path", "verbose", "clock"),
     "vocab_file",
     *("special_tokens", "chat_template"),
+    *("add_prefix_space", "response_template", "deprecation_warnings"),
 }
 
 

@@ -26,7 +26,9 @@ class BaseTokenizer:
     parameters: what it was made with, shown by its repr
     """
 
-    training: ClassVar[dict[str, Any]] = {}  # options of its trainer; a call may give others
+    training: ClassVar[
+        dict[str, Any]
+    ] = {}  # options of its trainer, in the order in which a call may give them
     renamed: ClassVar[dict[str, str]] = {}  # options that the trainer calls otherwise
 
     def __init__(self, tokenizer: Tokenizer, parameters: Mapping[str, Any] | None = None) -> None:
@@ -62,28 +64,34 @@ class BaseTokenizer:
         files: list[str] = self._tokenizer.model.save(str(directory), prefix)
         return files
 
-    def train(self, files: str | Path | Sequence[str | Path], *sizes: int, **options: Any) -> None:
+    def train(self, files: str | Path | Sequence[str | Path], *values: Any, **options: Any) -> None:
         """Learn a vocabulary from the lines of text files; see `train_from_iterator`."""
-        self._tokenizer.train(
-            [files] if isinstance(files, (str, Path)) else files, self._trainer(sizes, options)
-        )
+        options = self._named(values, options)
+        self._tokenizer.train([files] if isinstance(files, (str, Path)) else files, self._trainer(options))
 
-    def train_from_iterator(
-        self, iterator: Iterable[Any], *sizes: int, length: int | None = None, **options: Any
-    ) -> None:
+    def train_from_iterator(self, iterator: Iterable[Any], *values: Any, **options: Any) -> None:
         """Learn a vocabulary from texts, or lists of texts.
 
-        sizes: vocab_size and min_frequency, where given by place
-        options: those of the model's trainer
+        values, options: those of `training`, then `length`, of the iterator; by name also
+            others of the model's trainer
         """
-        self._tokenizer.train_from_iterator(iterator, self._trainer(sizes, options), length)
+        options = self._named(values, options, "length")
+        length = options.pop("length", None)
+        self._tokenizer.train_from_iterator(iterator, self._trainer(options), length)
 
-    def _trainer(self, sizes: Sequence[int], options: Mapping[str, Any]) -> Any:
-        given = {
-            **self.training,
-            **dict(zip(("vocab_size", "min_frequency"), sizes, strict=False)),
-            **options,
-        }
+    def _named(self, values: Sequence[Any], options: Mapping[str, Any], *further: str) -> dict[str, Any]:
+        """Values given by place with their names, and the options given by name."""
+        names = [*self.training, *further]
+        twice = [name for name in names[: len(values)] if name in options]
+        if len(values) > len(names) or twice:
+            raise TypeError(
+                f"{type(self).__name__} trains with ({', '.join(names)});"
+                f" given are {len(values)} values by place, and by name {', '.join(options) or 'none'}"
+            )
+        return {**dict(zip(names, values, strict=False)), **options}
+
+    def _trainer(self, options: Mapping[str, Any]) -> Any:
+        given = {**self.training, **options}
         given = {self.renamed.get(name, name): value for name, value in given.items() if value is not None}
         make: Any = trainer_class(self._tokenizer.model)
         return make(**given)
@@ -96,7 +104,9 @@ class BertWordPieceTokenizer(BaseTokenizer):
         "vocab_size": 30000,
         "min_frequency": 2,
         "limit_alphabet": 1000,
+        "initial_alphabet": [],
         "special_tokens": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+        "show_progress": True,
         "wordpieces_prefix": "##",
     }
     renamed: ClassVar = {"wordpieces_prefix": "continuing_subword_prefix"}
@@ -152,7 +162,12 @@ class _BpeTokenizer(BaseTokenizer):
 class ByteLevelBPETokenizer(_BpeTokenizer):
     """GPT-2's: bytes, cut by its pattern."""
 
-    training: ClassVar = {"vocab_size": 30000, "min_frequency": 2}
+    training: ClassVar = {
+        "vocab_size": 30000,
+        "min_frequency": 2,
+        "show_progress": True,
+        "special_tokens": [],
+    }
 
     def __init__(
         self,
@@ -182,8 +197,8 @@ class ByteLevelBPETokenizer(_BpeTokenizer):
         tokenizer.post_processor = processors.ByteLevel(trim_offsets=trim_offsets)
         super().__init__(tokenizer, parameters)
 
-    def _trainer(self, sizes: Sequence[int], options: Mapping[str, Any]) -> Any:
-        return super()._trainer(sizes, {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), **options})
+    def _trainer(self, options: Mapping[str, Any]) -> Any:
+        return super()._trainer({"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), **options})
 
 
 class CharBPETokenizer(_BpeTokenizer):
@@ -192,9 +207,11 @@ class CharBPETokenizer(_BpeTokenizer):
     training: ClassVar = {
         "vocab_size": 30000,
         "min_frequency": 2,
-        "limit_alphabet": 1000,
         "special_tokens": ["<unk>"],
+        "limit_alphabet": 1000,
+        "initial_alphabet": [],
         "suffix": "</w>",
+        "show_progress": True,
     }
     renamed: ClassVar = {"suffix": "end_of_word_suffix"}
 
@@ -235,8 +252,10 @@ class SentencePieceBPETokenizer(_BpeTokenizer):
     training: ClassVar = {
         "vocab_size": 30000,
         "min_frequency": 2,
-        "limit_alphabet": 1000,
         "special_tokens": ["<unk>"],
+        "limit_alphabet": 1000,
+        "initial_alphabet": [],
+        "show_progress": True,
     }
 
     def __init__(
@@ -264,7 +283,13 @@ class SentencePieceBPETokenizer(_BpeTokenizer):
 class SentencePieceUnigramTokenizer(BaseTokenizer):
     """Unigram on text whose spaces are visible; `from_spm` reads a .model, which is followed as it is."""
 
-    training: ClassVar = {"vocab_size": 8000}
+    training: ClassVar = {
+        "vocab_size": 8000,
+        "show_progress": True,
+        "special_tokens": None,
+        "initial_alphabet": None,
+        "unk_token": None,
+    }
 
     def __init__(
         self,

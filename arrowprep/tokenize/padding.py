@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from arrowprep.errors import BadArgument
+from arrowprep.tokenize.options import checked
 from arrowprep.tokenize.truncation import DIRECTIONS, check_choice
 
 
@@ -28,10 +28,8 @@ class Padding:
 
     def __post_init__(self) -> None:
         check_choice("direction", self.direction, DIRECTIONS)
-        for name in ("length", "pad_to_multiple_of"):
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise BadArgument(f"{name} is a number of tokens, not {value!r}", argument=name, value=value)
+        for name in ("pad_id", "pad_type_id", "pad_token", "length", "pad_to_multiple_of"):
+            checked(self, name, getattr(self, name))
 
     def target(self, longest: int) -> int:
         """How long rows become, of which the longest is `longest` now."""

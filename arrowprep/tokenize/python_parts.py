@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import xxhash
 
 from arrowprep.errors import TokenizerError, UnsupportedComponent
@@ -30,6 +31,7 @@ class PythonPipeline(Tokenizer):
 
     def __init__(self, owner: PythonBackend) -> None:
         super().__init__(PythonModel(owner))
+        self._owner = owner
         self.post_processor = PythonFrame(owner)
         self.decoder = PythonDecoder(owner)
         self.cache_bytes = 0  # who knows what the owner's answers depend on
@@ -46,7 +48,19 @@ class PythonPipeline(Tokenizer):
                 "a tokenizer in Python does not say where in a text its tokens stand:"
                 " offsets, and masks that are made of them, need a pipeline"
             )
-        return super().encode_columns(*texts, **options)
+        prepare = self._owner.prepare_for_tokenization
+        words = options.get("is_pretokenized", False)
+        prepared = [column and _each(column, lambda text: prepare(text, words)[0]) for column in texts]
+        return super().encode_columns(*prepared, **options)
+
+
+def _each(texts: Any, change: Callable[[str], str]) -> list[Any]:
+    """Texts, or lists of words, each text of them changed; None stays."""
+    rows = texts.to_pylist() if isinstance(texts, (pa.Array, pa.ChunkedArray)) else texts
+    return [
+        row if row is None else change(row) if isinstance(row, str) else [change(word) for word in row]
+        for row in rows
+    ]
 
 
 class _Owned(Component):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arrowprep.errors import BadArgument, warn
+from arrowprep.errors import BadArgument, WrongType, warn
 from arrowprep.tokenize.pre_tokenizers import ByteLevel, Metaspace, PreTokenizer
 from arrowprep.tokenize.tokenizer import Tokenizer
 
@@ -47,6 +47,17 @@ def input_names(names: Any) -> list[str]:
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise BadArgument(f"model_input_names is a list of names, not {names!r}", model_input_names=names)
     return list(names)
+
+
+def control_tokens_of(tokens: Any) -> list[str] | None:
+    """`chat_control_tokens` as a list of its own; None leaves it to the template."""
+    if tokens is None:
+        return None
+    if not isinstance(tokens, (list, tuple)) or not all(isinstance(token, str) for token in tokens):
+        raise WrongType(
+            f"chat_control_tokens is a list of tokens, not {tokens!r}", chat_control_tokens=tokens
+        )
+    return list(tokens)
 
 
 def templates_by_name(templates: Any) -> str | dict[str, str] | None:

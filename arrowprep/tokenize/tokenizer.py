@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import index
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from arrowprep.errors import BadArgument
+from arrowprep.errors import BadArgument, NotText, WrongType
 from arrowprep.tokenize.added_tokens import AddedToken, as_added_tokens
 from arrowprep.tokenize.assembly import Assembly
 from arrowprep.tokenize.async_calls import in_thread, taken
@@ -110,7 +111,9 @@ class Tokenizer(Assembly):
         trainer: None takes that of the model's kind with its usual options
         length: of the iterator, for a progress bar
         """
-        trainer = trainer or default_trainer(self.model)
+        trainer = default_trainer(self.model) if trainer is None else trainer
+        if not isinstance(trainer, Trainer):
+            raise WrongType(f"trainer is a Trainer, not {type(trainer).__name__}", argument="trainer")
         trainer.check(self.model)
         blocks = blocks_of(iterator, length, trainer.show_progress)
         words = count_words(blocks, self.normalizer, self.pre_tokenizer)
@@ -323,6 +326,8 @@ def _framing(engine: Any, add_special_tokens: bool, words_given: bool, ids_only:
 def _encode_batch(
     engine: Any, input: Sequence[Any], words_given: bool, add_special_tokens: bool, ids_only: bool = False
 ) -> list[Encoding]:
+    if isinstance(input, str):
+        raise NotText("a batch is a list of texts, not one text", given="str")
     pairs = [_as_pair(item, words_given) for item in input]
     return encode_rows(engine, pairs, _framing(engine, add_special_tokens, words_given, ids_only))
 
@@ -341,8 +346,8 @@ def _as_pair(item: Any, words_given: bool) -> tuple[Any, Any]:
 
 
 def check_id(id: int) -> int:
-    """An id as a number. Raises OverflowError below 0 and above 2**32 - 1."""
-    number = id.__index__()
+    """An id as a number. Raises TypeError for what is none, OverflowError below 0 and above 2**32 - 1."""
+    number = index(id)
     if not 0 <= number < 2**32:
         raise OverflowError(f"an id is between 0 and 2**32 - 1, not {number}")
     return number

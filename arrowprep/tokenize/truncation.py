@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arrowprep.errors import BadArgument
+from arrowprep.tokenize.options import checked
 
 STRATEGIES = {"longest_first": "LongestFirst", "only_first": "OnlyFirst", "only_second": "OnlySecond"}
 DIRECTIONS = {"right": "Right", "left": "Left"}
@@ -31,9 +32,7 @@ class Truncation:
 
     def __post_init__(self) -> None:
         for name in ("max_length", "stride"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < 0:
-                raise BadArgument(f"{name} is a number of tokens, not {value!r}", argument=name, value=value)
+            checked(self, name, getattr(self, name))
         check_choice("strategy", self.strategy, STRATEGIES)
         check_choice("direction", self.direction, DIRECTIONS)
 

@@ -62,7 +62,10 @@ class TokenizerFolder:
 
 
 def read(
-    path: str | Path, revision: str = "main", patterns: Sequence[str] = pipelines.PATTERNS
+    path: str | Path,
+    revision: str = "main",
+    patterns: Sequence[str] = pipelines.PATTERNS,
+    subfolder: str = "",
 ) -> TokenizerFolder:
     """Read a folder, a tokenizer.json alone, or "org/name" from what the hub's tools downloaded.
 
@@ -71,18 +74,19 @@ def read(
     Raises MissingFile, which says what was looked for, and BadTokenizerFile or
     UnknownFileType for files that are something else.
     """
-    place = place_of(path, revision)
+    place = place_of(path, revision, subfolder)
     if place.is_file():
         return TokenizerFolder(place)
     file = _find_pipeline(place, patterns)
     return replace(read_settings(place, file.name.startswith(TOKENIZER)), file=file)
 
 
-def place_of(path: str | Path, revision: str = "main") -> Path:
+def place_of(path: str | Path, revision: str = "main", subfolder: str = "") -> Path:
     """The folder or file that is meant. Raises MissingFile."""
     name, path = str(path), Path(path).expanduser()
     if not path.exists():
         path = hub_cache.find(name, revision) or path
+    path = path / subfolder
     if path.exists():
         return path
     raise MissingFile(

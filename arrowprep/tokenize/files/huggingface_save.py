@@ -65,6 +65,8 @@ def config_of(tokenizer: Stores) -> dict[str, Any]:
     usual = {name: (value, getattr(type(tokenizer), name, value)) for name, value in DEFAULTS.items()}
     special = tokenizer.special_tokens
     name = type(tokenizer).__name__
+    if tokenizer.chat_control_tokens is not None:
+        given["chat_control_tokens"] = list(tokenizer.chat_control_tokens)
     return {
         **given,
         **{

@@ -10,7 +10,9 @@ from arrowprep.tokenize.batch_encoding import BatchEncoding
 from arrowprep.tokenize.call import encode
 from arrowprep.tokenize.inputs import read_inputs
 from arrowprep.tokenize.pad_columns import pad
-from arrowprep.tokenize.request import Request, read_request
+from arrowprep.tokenize.request import Request, pad_settings, read_request
+from arrowprep.tokenize.request import padding_strategy as padding_strategy_of
+from arrowprep.tokenize.request import truncation_strategy as truncation_strategy_of
 from arrowprep.tokenize.shell.vocabulary import Vocabulary
 
 
@@ -39,9 +41,9 @@ class Calls(Vocabulary):
         return_offsets_mapping: bool | str = False,
         return_length: bool = False,
         verbose: bool = True,
+        tokenizer_kwargs: Mapping[str, Any] | None = None,
         split_special_tokens: bool | None = None,
         max_target_length: int | None = None,
-        tokenizer_kwargs: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> BatchEncoding:
         """Encode one text, a list of them, or an Arrow column; `text_target` gives `labels` beside it.
@@ -102,16 +104,59 @@ class Calls(Vocabulary):
         self, text: Any, text_pair: Any = None, add_special_tokens: bool = True, **options: Any
     ) -> Any: ...
     def encode(
-        self, text: Any, text_pair: Any = None, add_special_tokens: bool = True, **options: Any
+        self,
+        text: Any,
+        text_pair: Any = None,
+        add_special_tokens: bool = True,
+        padding: bool | str = False,
+        truncation: bool | str | None = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        padding_side: str | None = None,
+        return_tensors: str | None = None,
+        **options: Any,
     ) -> Any:
         """The ids alone, of one text or of a batch; options are those of a call."""
-        return self(text, text_pair, add_special_tokens=add_special_tokens, **options)["input_ids"]
+        encoded = self(
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+            **options,
+        )
+        return encoded["input_ids"]
 
     def tokenize(
         self, text: str, pair: str | None = None, add_special_tokens: bool = False, **options: Any
     ) -> list[str]:
         """The tokens of one text as strings."""
         return self(text, pair, add_special_tokens=add_special_tokens, **options).tokens()
+
+    def set_truncation_and_padding(
+        self,
+        padding_strategy: str,
+        truncation_strategy: str,
+        max_length: int,
+        stride: int,
+        pad_to_multiple_of: int | None,
+        padding_side: str | None,
+    ) -> None:
+        """Set them on the pipeline, for its own `encode`; a call has its own, and does not look there."""
+        backend = self.backend_tokenizer
+        pad, cut = padding_strategy_of(padding_strategy), truncation_strategy_of(truncation_strategy)
+        backend.no_truncation()
+        backend.no_padding()
+        if cut != "do_not_truncate":
+            backend.enable_truncation(max_length, stride, cut, self.truncation_side)
+        if pad != "do_not_pad":
+            length = max_length if pad == "max_length" else None
+            settings = pad_settings(self, length, pad_to_multiple_of, padding_side)
+            backend.enable_padding(**settings.as_dict())
 
     def pad(
         self,

@@ -43,13 +43,21 @@ class _Family(PreTrainedTokenizer):
 
     @classmethod
     def from_pretrained(
-        cls: type[Self], path: str | Path, *, revision: str = "main", **overrides: Any
+        cls: type[Self],
+        pretrained_model_name_or_path: str | Path,
+        *init_inputs: Any,
+        revision: str = "main",
+        subfolder: str = "",
+        **overrides: Any,
     ) -> Self:
         """As of any tokenizer; a vocab.json, which says of no pipeline, gets the family's."""
-        place = huggingface.place_of(path, revision)
+        path = pretrained_model_name_or_path
+        place = huggingface.place_of(path, revision, subfolder)
         vocab, merges = place / "vocab.json", place / "merges.txt"
         if not place.is_dir() or pipelines.find(place) != vocab:
-            return super().from_pretrained(path, revision=revision, **overrides)
+            return super().from_pretrained(
+                path, *init_inputs, revision=revision, subfolder=subfolder, **overrides
+            )
         folder = huggingface.read_settings(place, from_tokenizer_json=False)
         given = {name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS}
         settings = {**folder.settings, "name_or_path": str(path), **given}

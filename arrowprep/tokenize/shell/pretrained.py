@@ -13,7 +13,14 @@ from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.identity import fingerprint_of, parts_of
 from arrowprep.tokenize.request import check_side
-from arrowprep.tokenize.settings import NO_LIMIT, input_names, max_length_of, settings_of, templates_by_name
+from arrowprep.tokenize.settings import (
+    NO_LIMIT,
+    control_tokens_of,
+    input_names,
+    max_length_of,
+    settings_of,
+    templates_by_name,
+)
 from arrowprep.tokenize.shell.calls import Calls
 from arrowprep.tokenize.shell.chats import Chats
 from arrowprep.tokenize.shell.decodes import Decodes
@@ -45,6 +52,7 @@ class PreTrainedTokenizer(Calls, Decodes, Chats, Frames, Stores):
     padding_side: str = "right"
     truncation_side: str = "right"
     model_input_names: list[str] = ["input_ids", "attention_mask"]  # noqa: RUF012 - a default that subclasses set
+    backend = "tokenizers"
 
     def __init__(
         self,
@@ -78,6 +86,11 @@ class PreTrainedTokenizer(Calls, Decodes, Chats, Frames, Stores):
         self.clean_up_tokenization_spaces = bool(settings.get("clean_up_tokenization_spaces"))
         self.split_special_tokens = bool(settings.get("split_special_tokens"))
         self.chat_template = templates_by_name(settings.get("chat_template"))
+        if control := control_tokens_of(settings.get("chat_control_tokens")):
+            self.chat_control_tokens = control
+        self.response_template = settings.get("response_template")
+        self.add_prefix_space = bool(settings.get("add_prefix_space"))
+        self.deprecation_warnings: dict[str, bool] = {}  # read by nothing here, and set by many scripts
         self.clock: Callable[[], datetime] | None = settings.get("clock")
         self.listed_tokens = dict(added_tokens_decoder or {})  # of its files; a new training keeps them
         self._add_missing(self.listed_tokens)

@@ -11,7 +11,7 @@ from arrowprep.errors import BadArgument
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.files import huggingface, huggingface_save
 from arrowprep.tokenize.python_parts import PythonPipeline
-from arrowprep.tokenize.shell.pretrained import PreTrainedTokenizer
+from arrowprep.tokenize.shell.given_ids import GivenIds
 from arrowprep.tokenize.shell.stores import HUB_ARGUMENTS
 
 Self = TypeVar("Self", bound="PythonBackend")
@@ -27,13 +27,14 @@ PATTERNS = {
 }
 
 
-class PythonBackend(PreTrainedTokenizer):
+class PythonBackend(GivenIds):
     """Added tokens are cut out of a text, `_tokenize` makes tokens of the rest.
 
     A subclass defines `_tokenize(text)`, `_convert_token_to_id(token)`,
     `_convert_id_to_token(id)`, `vocab_size` and `get_vocab()`, sets what these need and
     then calls `super().__init__`; it may define `convert_tokens_to_string(tokens)`,
-    `build_inputs_with_special_tokens(ids, pair_ids)` and `save_vocabulary(folder, prefix)`.
+    `prepare_for_tokenization(text)`, `build_inputs_with_special_tokens(ids, pair_ids)` and
+    `save_vocabulary(folder, prefix)`.
 
     vocab_files_names: argument of the initializer to the name of the file in a folder
     special_tokens_pattern: which special tokens stand around texts, one of PATTERNS, or
@@ -41,7 +42,8 @@ class PythonBackend(PreTrainedTokenizer):
     token_type_ids_pattern: "bert_style" gives a pair's second text the type 1, "all_zeros" does not
     """
 
-    vocab_files_names: ClassVar[dict[str, str]] = {}
+    vocab_files_names: ClassVar[Mapping[str, str]] = {}
+    backend = "custom"
     vocab: Any = None  # subclasses keep theirs under this name
     _added_tokens_decoder: Mapping[int, AddedToken | str] | None = None  # set before, these ids are theirs
 
@@ -121,6 +123,15 @@ class PythonBackend(PreTrainedTokenizer):
         typed = self.token_type_ids_pattern == "bert_style" and self.special_tokens_pattern != "prefix_suffix"
         return [0] * first + [int(typed)] * (both - first)
 
+    def prepare_for_tokenization(
+        self, text: str, is_split_into_words: bool = False, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """The text as it is to be cut, and the options that were not used: a subclass may change it.
+
+        is_split_into_words: it is one of the words that were given
+        """
+        return text, options
+
     # --- what follows from it ---
 
     def convert_tokens_to_ids(self, tokens: Any) -> Any:
@@ -163,17 +174,22 @@ class PythonBackend(PreTrainedTokenizer):
 
     @classmethod
     def from_pretrained(
-        cls: type[Self], path: str | Path, *, revision: str = "main", **overrides: Any
+        cls: type[Self],
+        pretrained_model_name_or_path: str | Path,
+        *init_inputs: Any,
+        revision: str = "main",
+        subfolder: str = "",
+        **overrides: Any,
     ) -> Self:
         """Load a folder that `save_pretrained` wrote: its configs, and the files of `vocab_files_names`."""
-        place = huggingface.place_of(path, revision)
+        place = huggingface.place_of(pretrained_model_name_or_path, revision, subfolder)
         folder = huggingface.read_settings(place, from_tokenizer_json=False)
         names = {argument: place / name for argument, name in cls.vocab_files_names.items()}
         # a config is a stranger's: which files are read is not for it to say
         said = {name: value for name, value in folder.settings.items() if name not in names}
         settings = {
             **said,
-            "name_or_path": str(path),
+            "name_or_path": str(pretrained_model_name_or_path),
             "added_tokens_decoder": folder.added,
             **{argument: str(file) for argument, file in names.items() if file.is_file()},
             **{name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS},
@@ -181,18 +197,27 @@ class PythonBackend(PreTrainedTokenizer):
         taken = inspect.signature(cls).parameters
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
             settings = {name: value for name, value in settings.items() if name in taken}
-        return cls(**settings)
+        return cls(*init_inputs, **settings)
 
     def save_pretrained(
-        self, save_directory: str | Path, filename_prefix: str | None = None, save_jinja_files: bool = True
+        self,
+        save_directory: str | Path,
+        legacy_format: bool | None = None,
+        filename_prefix: str | None = None,
+        push_to_hub: bool = False,
+        save_format: str | None = None,
+        save_jinja_files: bool = True,
+        **ignored: Any,
     ) -> tuple[str, ...]:
         """Write the config, the chat templates and the files of `save_vocabulary`; returns the paths."""
+        if push_to_hub:
+            self.push_to_hub()
         folder = Path(save_directory)
         folder.mkdir(parents=True, exist_ok=True)
         prefix = f"{filename_prefix}-" if filename_prefix else ""
         config = {
             **huggingface_save.config_of(self),
-            "backend": self.init_kwargs.get("backend", "custom"),
+            "backend": self.init_kwargs.get("backend", self.backend),
             "added_tokens_decoder": {
                 str(id): token.__getstate__() for id, token in self.added_tokens_decoder.items()
             },

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from arrowprep.errors import TokenizerError
+from arrowprep.errors import BadArgument, TokenizerError
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.files import huggingface, huggingface_save, pipelines
 from arrowprep.tokenize.settings import put_spaces_in_front
@@ -34,6 +34,11 @@ class Stores(Vocabulary):
     """Loading, saving, and learning a new vocabulary."""
 
     vocab_file: str | None = None  # what it was loaded from
+    vocab_files_names: ClassVar[Mapping[str, str]] = {
+        "vocab_file": "tokenizer.model",
+        "tokenizer_file": "tokenizer.json",
+    }
+    model: ClassVar[Any] = None  # a class of models, for subclasses that make their own pipeline
     _patterns: ClassVar[tuple[str, ...]] = pipelines.PATTERNS  # names of the files that it is loaded from
 
     if TYPE_CHECKING:  # the whole class says how it is made
@@ -48,7 +53,12 @@ class Stores(Vocabulary):
 
     @classmethod
     def from_pretrained(
-        cls: type[Self], path: str | Path, *, revision: str = "main", **overrides: Any
+        cls: type[Self],
+        pretrained_model_name_or_path: str | Path,
+        *init_inputs: Any,
+        revision: str = "main",
+        subfolder: str = "",
+        **overrides: Any,
     ) -> Self:
         """Load a folder with a tokenizer.json, or that file; keyword arguments win over its configs.
 
@@ -60,9 +70,14 @@ class Stores(Vocabulary):
         "org/name" is looked for where the hub's own tools keep what they downloaded
         (at `revision`); what those tools alone understand, such as `token`, is ignored.
 
+        subfolder: of the folder, the one to read
+
         Raises MissingFile, UnknownFileType or BadTokenizerFile, which say what was looked for.
         """
-        folder = huggingface.read(path, revision, cls._patterns)
+        path = pretrained_model_name_or_path
+        if init_inputs:
+            raise BadArgument(f"settings are given by name; {init_inputs[0]!r} has none", given=init_inputs)
+        folder = huggingface.read(path, revision, cls._patterns, subfolder)
         overrides = {name: value for name, value in overrides.items() if name not in HUB_ARGUMENTS}
         try:
             pipeline, known = pipelines.read(
@@ -107,6 +122,13 @@ class Stores(Vocabulary):
         new, renamed = list(new_special_tokens or ()), dict(special_tokens_map or {})
         return train_new(self, text_iterator, vocab_size, length, new, renamed, options)
 
+    def push_to_hub(self, repo_id: str | None = None, **options: Any) -> None:
+        """Nothing here opens a connection: this says what to do instead."""
+        raise BadArgument(
+            "arrowprep uploads nothing: write the files with save_pretrained, and give the folder to"
+            " huggingface_hub.upload_folder"
+        )
+
     def save_vocabulary(
         self, save_directory: str | Path, filename_prefix: str | None = None
     ) -> tuple[str, ...]:
@@ -115,12 +137,29 @@ class Stores(Vocabulary):
         return tuple(self.backend_tokenizer.model.save(save_directory, filename_prefix))
 
     def save_pretrained(
-        self, save_directory: str | Path, filename_prefix: str | None = None, save_jinja_files: bool = True
+        self,
+        save_directory: str | Path,
+        legacy_format: bool | None = None,
+        filename_prefix: str | None = None,
+        push_to_hub: bool = False,
+        save_format: str | None = None,
+        save_jinja_files: bool = True,
+        **ignored: Any,
     ) -> tuple[str, ...]:
         """Write tokenizer.json, tokenizer_config.json and the chat templates; returns the paths.
 
         save_jinja_files: False puts the templates into the config, as older versions did
+        save_format: None or "hf"; nothing is written as a tekken.json
+        legacy_format: changes nothing
+
+        Raises BadArgument.
         """
+        if save_format not in (None, "hf"):
+            raise BadArgument(
+                f"save_format={save_format!r} cannot be written, 'hf' can", argument="save_format"
+            )
+        if push_to_hub:
+            self.push_to_hub()
         folder = Path(save_directory)
         folder.mkdir(parents=True, exist_ok=True)
         prefix = f"{filename_prefix}-" if filename_prefix else ""

@@ -38,6 +38,7 @@ class Vocabulary:
     SPECIAL_TOKENS_ATTRIBUTES = RoleNames()
     special_tokens: SpecialTokens
     model_max_length: int
+    chat_control_tokens: Sequence[str] | None = None
     _tokenizer: Tokenizer | None = None
 
     @property
