@@ -1,6 +1,8 @@
 """The main job: files → dataset → map with the tokenizer → cached → NumPy; and chats → ids and masks."""
 
 import datetime
+import subprocess
+import sys
 from importlib import resources
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 from arrowprep import Dataset, load_local, load_tokenizer
 from arrowprep.errors import MapError
+from arrowprep.tokenize.native_library import load
 
 DATA = resources.files("arrowprep") / "data"
 CHATML = (resources.files("arrowprep") / "chat" / "templates" / "chatml.jinja").read_text()
@@ -147,3 +150,18 @@ def test_the_dataset_the_tokenizer_made_is_the_same_from_memory(documents, tok):
         in_memory.map(lambda b: tok(b["text"]), batched=True)[5]
         == documents.map(lambda b: tok(b["text"]), batched=True)[5]
     )
+
+
+@pytest.mark.skipif(
+    isinstance(load(), str), reason="without the kernel, texts become lists, which pyarrow looks at"
+)
+def test_tokenizing_a_column_does_not_load_pandas() -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed, so nothing could load it")
+    script = (
+        "import sys; from arrowprep import data, load_local, load_tokenizer\n"
+        "documents, tokenizer = load_local(data.DOCUMENTS, split='train[:50]'), load_tokenizer(data.GPT2)\n"
+        "documents.map(lambda batch: tokenizer(batch['text']), batched=True)\n"
+        "print('pandas' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert run.stdout.strip() == "False"

@@ -14,6 +14,7 @@ import pyarrow as pa
 import xxhash
 
 from arrowprep.dataset.convert import Column, is_column, to_column, to_feature
+from arrowprep.dataset.feature_kinds import needs_decoding
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
@@ -22,6 +23,7 @@ from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyR
 from arrowprep.dataset.verbs.returned import HIDDEN, Returned, as_table, is_table, kind_of, with_errors
 from arrowprep.dataset.verbs.spec import MapSpec, label_of
 from arrowprep.dataset.verbs.stateful import ready
+from arrowprep.dataset.verbs.text_rows import remembered
 from arrowprep.dataset.verbs.untouched import untouched
 from arrowprep.errors import ArrowprepError, BadResult, LengthMismatch, MapError
 
@@ -273,7 +275,7 @@ class BatchFunction:
 
     def _mapping(self, result: Mapping[str, Any], shown: Shown, first: int, stop: int) -> pa.Table:
         if hasattr(result, "__arrow_c_stream__"):
-            return pa.table(result)
+            return pa.RecordBatchReader.from_stream(result).read_all()  # `pa.table` would load pandas
         values = {}
         for name, column in result.items():
             unchanged = name in shown.touched and column is shown[name] and shown.is_as_shown(name)
@@ -294,7 +296,12 @@ class BatchFunction:
     def _shown(self, table: AnyTable) -> Shown:
         if self.spec.input_columns is None:
             table = table.select(self._format.covered(table.column_names))
-        return Shown(table, lambda name, column: self._format.column(name, column, self._features))
+        return Shown(table, self._decoded)
+
+    def _decoded(self, name: str, column: pa.ChunkedArray) -> Any:
+        rows = self._format.column(name, column, self._features)
+        is_stored = self._format.transform is None and not needs_decoding(self._features[name])
+        return remembered(rows, column) if is_stored else rows
 
     def _add_edited(self, values: dict[str, Any], shown: Shown) -> None:
         """Columns whose shown lists were edited in place."""
