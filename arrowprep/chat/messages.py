@@ -77,7 +77,7 @@ def _message(message: Any, number: int, left: list[int]) -> dict[str, Any]:
     data = plain(message, left)
     if type(data) is not dict:
         raise ChatError(
-            f"message {number} is a {type(message).__name__}; "
+            f"message {number} is of type {type(message).__name__}; "
             "messages are dicts, dataclasses or pydantic models with a role and a content",
             message_number=number,
         )

@@ -32,7 +32,7 @@ def table_of_columns(
         if not is_column(mapping[name]):
             raise BadArgument(
                 f"column {name!r} must be a list or an array with one value a row, "
-                f"not a {type(mapping[name]).__name__}"
+                f"not one of type {type(mapping[name]).__name__}"
             )
         feature = None if features is None else features[name]
         columns[name] = (
@@ -78,7 +78,9 @@ def table_of_rows(
     rows = list(rows)
     odd = next((i for i, row in enumerate(rows) if not isinstance(row, Mapping)), None)
     if odd is not None:
-        raise BadArgument(f"from_list needs rows that are dicts; row {odd} is a {type(rows[odd]).__name__}")
+        raise BadArgument(
+            f"from_list needs rows that are dicts; row {odd} is of type {type(rows[odd]).__name__}"
+        )
     names = dict.fromkeys(name for row in rows for name in row)
     if features is not None:
         names = {**names, **dict.fromkeys(features)}

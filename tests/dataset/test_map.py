@@ -313,7 +313,7 @@ class TestBadResults:
 
     @pytest.mark.parametrize("batched", [False, True])
     def test_what_is_no_row_is_a_type_error_that_says_what_is(self, ds, batched):
-        with pytest.raises(TypeError, match="returned a int"):
+        with pytest.raises(TypeError, match="returned an int"):
             ds.map(lambda row: 5, batched=batched)
         with pytest.raises(BadResult, match=r"values for row 0 but None for row 2"):
             ds.map(lambda row: None if row["n"] == 2 else {"a": 1})

@@ -259,7 +259,9 @@ def _data(given: Any) -> Any:
 
 def _message(message: Any, number: int) -> dict[str, Any]:
     if not isinstance(message, dict):
-        raise ChatError(f"message {number} is a {type(message).__name__}, not a dict", message_number=number)
+        raise ChatError(
+            f"message {number} is of type {type(message).__name__}, not a dict", message_number=number
+        )
     if "from" not in message or "role" in message:
         return message
     rest = {key: value for key, value in message.items() if key not in ("from", "value")}

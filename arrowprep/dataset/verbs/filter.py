@@ -15,7 +15,7 @@ from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import RowArray, Span, simplest
 from arrowprep.dataset.plain import bool_flags, valid_flags
 from arrowprep.dataset.verbs.map import RunOptions, about, map_view
-from arrowprep.dataset.verbs.returned import HIDDEN
+from arrowprep.dataset.verbs.returned import HIDDEN, kind_of
 from arrowprep.dataset.verbs.spec import MapSpec
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadResult
@@ -85,7 +85,7 @@ def _mask(kept: Any) -> Any:
         return kept
     if isinstance(kept, str | bytes) or not hasattr(kept, "__iter__"):
         raise BadResult(
-            f"a batched filter must return one boolean a row, not a {type(kept).__name__}; "
+            f"a batched filter must return one boolean a row, not {kind_of(kept)}; "
             "leave out batched=True for a function that looks at one row"
         )
     return [bool(k) for k in kept]

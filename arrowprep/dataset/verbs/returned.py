@@ -40,7 +40,9 @@ def with_errors(returned: Returned, errors: Mapping[int, str], first: int, rows:
 
 
 def kind_of(value: Any) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
+    """The type of a value, with its article: "a str", "an int"; "None" for None."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def is_table(result: Any) -> bool:
