@@ -100,7 +100,7 @@ def test_a_conversation_may_be_json_text_or_an_object_with_messages() -> None:
     ("bad", "said"),
     [
         ([], "empty"),
-        (["Hi"], "message 0 is a str"),
+        (["Hi"], "message 0 is of type str"),
         ([{"role": "user"}, 3], "message 1 is a int"),
         ({"role": "user"}, "a list of messages, not dict"),
         (7, "a list of messages, not int"),
