@@ -101,7 +101,7 @@ def test_a_conversation_may_be_json_text_or_an_object_with_messages() -> None:
     [
         ([], "empty"),
         (["Hi"], "message 0 is of type str"),
-        ([{"role": "user"}, 3], "message 1 is a int"),
+        ([{"role": "user"}, 3], "message 1 is of type int"),
         ({"role": "user"}, "a list of messages, not dict"),
         (7, "a list of messages, not int"),
         ("Hi", "must be JSON"),
