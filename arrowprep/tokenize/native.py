@@ -20,6 +20,7 @@ from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.engine import Encoded
 from arrowprep.tokenize.models import BPE, Model
 from arrowprep.tokenize.native_decoder import can_decode, decode
+from arrowprep.tokenize.native_layers import Programs, compiled, layers_of
 from arrowprep.tokenize.native_library import (
     Added,
     EncodedColumns,
@@ -36,6 +37,7 @@ from arrowprep.tokenize.native_library import (
     validity,
 )
 from arrowprep.tokenize.normalizers import NFC, Normalizer
+from arrowprep.tokenize.pattern_syntax import Unknown
 from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.pre_tokenizers import ByteLevel, PreTokenizer, Split
 from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace
@@ -286,7 +288,7 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
     if isinstance(library, str):
         return None, library
     try:
-        grammar, prefix = grammar_of(pipeline.leaves)
+        grammar, prefix, programs = cuts_of(pipeline.leaves)
         options = is_nfc(pipeline.normalizer) + 2 * prefix
         in_raw, in_normalized = _Matched(pipeline, False), _Matched(pipeline, True)
         model = _model(library, pipeline.model, CACHE_BYTES if cache_bytes is None else cache_bytes)
@@ -297,6 +299,7 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
             model.pointer,
             grammar,
             options,
+            byref(programs.structure()) if programs else None,
             byref(in_raw.added),
             byref(in_normalized.added),
         )
@@ -306,6 +309,21 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
     return NativeEngine(
         pipeline, library, handle, reference
     ), f"the kernel knows this pipeline ({cpu(library)})"
+
+
+def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, Programs | None]:
+    """As `grammar_of`; where no splitter was written for the pre-tokenizers, what runs before one."""
+    try:
+        return *grammar_of(leaves), None
+    except Unsupported:
+        *first, last = leaves or (None,)
+        if type(last) is not ByteLevel or (last.add_prefix_space and first):
+            raise
+    try:
+        programs = compiled(tuple(layer for leaf in first if leaf for layer in layers_of(leaf)))
+    except Unknown as problem:
+        raise Unsupported(str(problem)) from problem
+    return GPT2 if last.use_regex else WHOLE, False, programs
 
 
 def grammar_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 4
+ABI = 5
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -46,6 +46,10 @@ class Strings(Structure):
 
 class Added(Structure):
     _fields_ = [("contents", Strings), ("ids", c_void_p), ("flags", c_void_p)]
+
+
+class LayerPrograms(Structure):
+    _fields_ = [("runs", c_void_p), ("run_count", c_size_t), ("words", c_void_p), ("word_count", c_size_t)]
 
 
 class Texts(Structure):
@@ -140,7 +144,15 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_model_free": (None, [c_void_p]),
     "arrowprep_tokenizer_new": (
         c_void_p,
-        [c_void_p, c_uint32, c_uint32, POINTER(Added), POINTER(Added), POINTER(Failure)],
+        [
+            c_void_p,
+            c_uint32,
+            c_uint32,
+            POINTER(LayerPrograms),
+            POINTER(Added),
+            POINTER(Added),
+            POINTER(Failure),
+        ],
     ),
     "arrowprep_tokenizer_free": (None, [c_void_p]),
     "arrowprep_encode": (c_void_p, [c_void_p, POINTER(Texts), c_uint32, c_size_t, POINTER(Failure)]),

@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 STAND_IN = "\ufdd0"  # a noncharacter: no version of Unicode gives it a property
 # U+0295 was Ll in Unicode 16 and is Lo since 17; U+0138 is Ll, without case, in all
-_RECLASSIFIED = {0x295: 0x138}
+RECLASSIFIED = {0x295: 0x138}
 _IGNORES_CASE = re.compile(r"\(\?[a-z]*i")
 # to `regex` İ and ı are other cases of i, to Oniguruma of nothing, as Ĭ and ĭ are, which take their place
 _TURKISH = re.compile("[İı]")
@@ -63,13 +63,13 @@ class Pattern:
         return bool(self.compiled.groups)
 
     @cached_property
-    def _ignores_case(self) -> bool:
+    def ignores_case(self) -> bool:
         """Whether some of it does, and it does not ask for the two letters that Turkish has beside i."""
         return bool(_IGNORES_CASE.search(self.source)) and not _TURKISH.search(self.source)
 
     def pieces(self, text: str) -> list[str] | None:
         """The matches, when they are the whole text one after the other; else None."""
-        if self._has_groups or not settled(text) or (self._ignores_case and _TURKISH.search(text)):
+        if self._has_groups or not settled(text) or (self.ignores_case and _TURKISH.search(text)):
             return None
         found: list[str] = self.compiled.findall(text)
         if sum(map(len, found)) != len(text) or "" in found:
@@ -81,8 +81,8 @@ class Pattern:
         if not text:
             return []
         text = as_unicode_16(text)
-        if self._ignores_case and not text.isascii():
-            text = text.translate(_NEIGHBOURS)
+        if self.ignores_case and not text.isascii():
+            text = without_turkish(text)
         spans = [match.span() for match in self.compiled.finditer(text)]
         if any(start == stop for start, stop in spans):
             return list(self._find_with_empty(text))
@@ -103,6 +103,11 @@ class Pattern:
             yield start, stop
 
 
+def without_turkish(text: str) -> str:
+    """`text` as patterns that ignore case get to see it."""
+    return text.translate(_NEIGHBOURS)
+
+
 def _rebuild(source: str, literal: bool) -> Pattern:
     return Pattern(source, literal=literal)
 
@@ -117,7 +122,7 @@ _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 def _first_plane() -> re.Pattern[str]:
     """What Unicode 16 has no character for, or another category than later versions, below U+10000."""
     ranges = [r for r in parse_ranges(unicode_tables.UNASSIGNED) if r[0] < 0x10000]
-    return re.compile(f"[{charset(ranges)}{''.join(map(chr, _RECLASSIFIED))}]")
+    return re.compile(f"[{charset(ranges)}{''.join(map(chr, RECLASSIFIED))}]")
 
 
 @cache
@@ -146,7 +151,7 @@ def as_unicode_16(text: str) -> str:
     """`text`, of the same length, with stand-ins for what Unicode 16 does not know."""
     if text.isascii() or not (unknown := _unknown(text)):
         return text
-    return text.translate({code: _RECLASSIFIED.get(code, ord(STAND_IN)) for code in unknown})
+    return text.translate({code: RECLASSIFIED.get(code, ord(STAND_IN)) for code in unknown})
 
 
 # ---------------------------------------------------------------------- syntax
@@ -171,7 +176,7 @@ _ANCHORS = {
     "$": r"(?=\n|\Z)",
 }
 _TOKEN = regex.compile(
-    r"\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imxs-]+[:)]|\[:\^?\w+:\]|--|\|\||~~|.",
+    r"\{\d*,?\d*\}|\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imxs-]+[:)]|\[:\^?\w+:\]|--|\|\||~~|.",
     regex.DOTALL,
 )
 
@@ -185,8 +190,23 @@ def translate(source: str) -> str:
     """
     out: list[str] = []
     depth = 0  # of character classes
+    groups: list[int] = []  # where the open ones begin in `out`
+    atom = 0  # where what a quantifier is of begins
+    counted = False  # whether what was last is a count in braces
     ignores_case = _IGNORES_CASE.search(source) is not None
     for token in _TOKEN.findall(source):
+        if not depth:
+            if token == "+" and counted:
+                # more of the same: to `regex` it would say that the count gives nothing back
+                out.insert(atom, "(?:")
+                out.append(")")
+            counted = len(token) > 1 and token[0] == "{"
+            if token[0] == "(":
+                groups.append(len(out))
+            elif token == ")" and groups:
+                atom = groups.pop()
+            elif token[0] not in "{*+?":
+                atom = len(out)
         if token.startswith("(?") and not depth:
             out.append(_flags(token, source))
         elif token[0] == "\\" and token[1:] in _ESCAPES:

@@ -265,7 +265,7 @@ static void encode(Input *in, uint8_t how) {
   for (int size = 0; size < 3; size++) {
     arrowprep_failure failure = {0};
     arrowprep_tokenizer *tokenizer =
-        arrowprep_tokenizer_new(models[how >> 3 & 1][size], grammar, options, &in_raw, &in_normalized, &failure);
+        arrowprep_tokenizer_new(models[how >> 3 & 1][size], grammar, options, NULL, &in_raw, &in_normalized, &failure);
     CHECK(tokenizer);
     for (int turn = 0; turn < 4; turn++) { /* cold, warm, on two threads, traced */
       arrowprep_encoded *found = arrowprep_encode(tokenizer, &made.texts, turn == 3, turn == 2 ? 2 : 1, &failure);
@@ -288,7 +288,15 @@ static void garbage(Input *in, uint8_t how) {
   static const arrowprep_added none;
   uint8_t pipeline = byte(in);
   arrowprep_failure failure = {0};
-  arrowprep_tokenizer *tokenizer = arrowprep_tokenizer_new(models[0][1], pipeline, pipeline >> 6, &none, &none, &failure);
+  uint64_t words[64];
+  uint32_t runs[] = {0, 0, 'a', 1, 'b', 2, '0', 3, 128, 4};
+  size_t steps = byte(in) % 12;
+  words[0] = 2, words[1] = steps, words[2] = byte(in);
+  for (int i = 3; i < 7; i++) words[i] = byte(in) % 32;
+  for (size_t i = 7; i < 7 + 3 * steps; i++) words[i] = i % 3 == 1 ? byte(in) % 9 | (byte(in) & 1) << 8 : byte(in) % 32;
+  arrowprep_layers layers = {runs, byte(in) % 6, words, byte(in) & 7 ? 7 + 3 * steps : byte(in) % 64};
+  arrowprep_tokenizer *tokenizer = arrowprep_tokenizer_new(
+      models[0][1], pipeline, pipeline >> 6, how & 16 ? &layers : NULL, &none, &none, &failure);
   if (!tokenizer) { check_failure(&failure); return; }
   size_t width = how & 1 ? 8 : 4, count = byte(in) % 8, size = (count + 1) * width;
   uint8_t raw[64];

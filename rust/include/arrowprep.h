@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 4. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 5. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -37,6 +37,22 @@ typedef struct {
   const uint32_t *ids;
   const uint8_t *flags;
 } arrowprep_added;
+
+/* Pre-tokenizers as programs over classes of characters, of which there are up to 64.
+ * runs: (first code point, class) up to the next, in order. words, for each pre-tokenizer:
+ * how many alternatives its pattern has; how many steps; behavior (0 removed, 1 isolated,
+ * 2 merged with previous, 3 merged with next, 4 contiguous) + 8 if inverted; of each alternative
+ * its first step and the set of classes that it may begin with; then each step in three words,
+ * (kind, a, b): 0 one of set a; 1 + (256 if it gives nothing back) + (least << 32): a run of set
+ * a, at most b; 2 go on, or from a; 3 go to a; 4 whether (b: 1) or unless (0) what follows up to
+ * the next 8 matches here, then from a; 5 what follows up to the next 8 once, then from a;
+ * 6 whether or unless one of set a is right behind; 7 the end, or before one of a; 8 done. */
+typedef struct {
+  const uint32_t *runs;
+  size_t run_count;
+  const uint64_t *words;
+  size_t word_count;
+} arrowprep_layers;
 
 /* An Arrow string column: `count` + 1 offsets into `size` bytes of data, of 64 bits if
  * `wide` and else of 32, aligned. valid: null, or bit i + valid_start (lowest first)
@@ -127,7 +143,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 4 is what this header describes. */
+/* The version of this interface; 5 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -142,9 +158,11 @@ void arrowprep_model_free(arrowprep_model *model);
 
 /* A pipeline over a model, which it keeps alive.
  * grammar: 0 the whole text, 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken
- * options: 1 text is normalized to NFC, 2 a space is put before what begins with none */
+ * options: 1 text is normalized to NFC, 2 a space is put before what begins with none
+ * layers: null, or what cuts a text before the grammar does */
 arrowprep_tokenizer *arrowprep_tokenizer_new(const arrowprep_model *model, uint32_t grammar,
-                                             uint32_t options, const arrowprep_added *in_raw,
+                                             uint32_t options, const arrowprep_layers *layers,
+                                             const arrowprep_added *in_raw,
                                              const arrowprep_added *in_normalized,
                                              arrowprep_failure *failure);
 void arrowprep_tokenizer_free(arrowprep_tokenizer *tokenizer);

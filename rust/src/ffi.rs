@@ -10,7 +10,7 @@ use crate::frame::{Layout, Values};
 use crate::merge::Rules;
 use crate::model::{self, Merges};
 use crate::read::{self, Parts};
-use crate::split::{cpu_path, CpuPath, Grammar};
+use crate::split::{cpu_path, CpuPath, Grammar, Layers};
 use crate::tokenizer::{Model, Tokenizer, Worker};
 use crate::train::count::{Counted, Counter};
 use crate::train::learn::{Learner, Merge};
@@ -19,7 +19,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 
 #[repr(C)]
 pub struct Failure {
@@ -43,6 +43,16 @@ pub struct AddedTokens {
     contents: Strings,
     ids: *const u32,
     flags: *const u8,
+}
+
+/// Pre-tokenizers as programs: runs of code points with their classes, and what `Layers::read` wants.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LayerPrograms {
+    runs: *const u32,
+    run_count: usize,
+    words: *const u64,
+    word_count: usize,
 }
 
 /// A string column. wide: whether its offsets are of 64 bits
@@ -246,12 +256,26 @@ unsafe fn matcher(tokens: &AddedTokens) -> Outcome<Option<Matcher>> {
 }
 
 /// # Safety
+/// As `values`.
+unsafe fn layers_of(programs: &LayerPrograms) -> Outcome<Layers> {
+    // SAFETY: passed on
+    let (runs, words) = unsafe {
+        (
+            values(programs.runs.cast::<[u32; 2]>(), programs.run_count)?,
+            values(programs.words, programs.word_count)?,
+        )
+    };
+    Layers::read(runs, words).ok_or((-1, "the programs of the layers make no sense".into()))
+}
+
+/// # Safety
 /// See the header.
 #[no_mangle]
 pub unsafe extern "C" fn arrowprep_tokenizer_new(
     model: *const Arc<Model>,
     grammar: u32,
     options: u32,
+    layers: *const LayerPrograms,
     in_raw: *const AddedTokens,
     in_normalized: *const AddedTokens,
     failure: *mut Failure,
@@ -261,11 +285,14 @@ pub unsafe extern "C" fn arrowprep_tokenizer_new(
         // SAFETY: the header asks for these
         let (model, in_raw, in_normalized) =
             unsafe { (Arc::clone(&*model), matcher(&*in_raw)?, matcher(&*in_normalized)?) };
+        // SAFETY: as above; it may be null
+        let layers = unsafe { layers.as_ref().map(|programs| layers_of(programs)).transpose()? };
         Ok(Box::new(Tokenizer {
             model,
             grammar,
             nfc: options & 1 != 0,
             prefix: options & 2 != 0,
+            layers,
             in_raw,
             in_normalized,
         }))
@@ -360,7 +387,7 @@ pub unsafe extern "C" fn arrowprep_ids(
         }
         let mut worker = Worker::<false>::new(tokenizer, text);
         worker.text(0, size);
-        let found = worker.ids();
+        let found = worker.ids().ok_or((0, "the text must be encoded in another way".to_string()))?;
         let count = found.len();
         if count <= room {
             // SAFETY: the header asks for so much room

@@ -7,7 +7,7 @@ use crate::memory::ask_for_large_pages;
 use crate::merge::{Lane, Rules, Scratch, Token, LANES};
 use crate::normal;
 use crate::queue::{is_short, Queue, ADDED, CAPACITY, END, LONG};
-use crate::split::{cpu_path, CpuPath, Grammar, Splitter};
+use crate::split::{cpu_path, CpuPath, Grammar, Layers, Pieces, Splitter};
 use crate::unicode::{is_continuation, Characters};
 use crate::vocabulary::Vocabulary;
 use std::collections::HashSet;
@@ -101,12 +101,14 @@ impl Model {
 /// All that decides the ids of a text.
 ///
 /// prefix: whether a space is put before every stretch between added tokens that begins with
-/// none. in_raw: added tokens that are looked for in the text as given; in_normalized: the others
+/// none. layers: what cuts a text before the grammar does. in_raw: added tokens that are looked for
+/// in the text as given; in_normalized: the others
 pub struct Tokenizer {
     pub model: Arc<Model>,
     pub grammar: Grammar,
     pub nfc: bool,
     pub prefix: bool,
+    pub layers: Option<Layers>,
     pub in_raw: Option<Matcher>,
     pub in_normalized: Option<Matcher>,
 }
@@ -161,6 +163,7 @@ pub struct Space {
     texts: Vec<(usize, usize)>, // whose end has not left the queue; the first is the current one
     normalized: Vec<u8>,
     prefixed: Vec<u8>,
+    layered: Pieces,
     out: Tokens,
 }
 
@@ -180,6 +183,7 @@ impl Space {
             texts: Vec::new(),
             normalized: Vec::new(),
             prefixed: Vec::new(),
+            layered: Pieces::default(),
             out: Tokens::default(),
         }
     }
@@ -308,7 +312,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// Text without added tokens.
     fn plain(&mut self, data: &[u8], start: usize, stop: usize) {
         if !self.tokenizer.prefix || data[start] == b' ' {
-            return self.pieces(data, start, stop);
+            return self.layers(data, start, stop);
         }
         if TRACE {
             return self.leave(); // the space stands for the character behind it
@@ -318,9 +322,47 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         prefixed.push(b' ');
         prefixed.extend_from_slice(&data[start..stop]);
         self.flush(data);
-        self.pieces(&prefixed, 0, prefixed.len());
+        self.layers(&prefixed, 0, prefixed.len());
         self.flush(&prefixed);
         self.space.prefixed = prefixed;
+    }
+
+    /// Text cut by the layers, and what comes of it by the grammar.
+    fn layers(&mut self, data: &[u8], start: usize, stop: usize) {
+        let Some(layers) = &self.tokenizer.layers else { return self.pieces(data, start, stop) };
+        let mut room = std::mem::take(&mut self.space.layered);
+        match layers.cut(&data[start..stop], &mut room) {
+            None => self.leave(),
+            Some(spans) if self.tokenizer.grammar == Grammar::Whole => self.spans(data, start, spans),
+            Some(spans) => spans.for_each(|(from, to)| self.pieces(data, start + from, start + to)),
+        }
+        self.space.layered = room;
+    }
+
+    /// Pieces at places of `data[base..]`.
+    fn spans(&mut self, data: &[u8], base: usize, spans: impl Iterator<Item = (usize, usize)>) {
+        let mut starts = [0u32; STARTS + 1];
+        let mut count = 0; // of pieces that stand side by side
+        for (start, stop) in spans {
+            if count > 0 && (count == STARTS || starts[count] as usize != start) {
+                self.queue_pieces(data, base, &starts[..=count]);
+                count = 0;
+            }
+            (starts[count], starts[count + 1]) = (start as u32, stop as u32);
+            count += 1;
+        }
+        if count > 0 {
+            self.queue_pieces(data, base, &starts[..=count]);
+        }
+    }
+
+    #[inline(always)]
+    fn queue_pieces(&mut self, data: &[u8], base: usize, starts: &[u32]) {
+        if self.space.queue.room() < starts.len() - 1 {
+            self.flush(data);
+        }
+        let Space { queue, cache, .. } = &mut *self.space;
+        queue.pieces(self.path, cache, data, base, starts, TRACE);
     }
 
     /// Text cut by the grammar.
@@ -336,11 +378,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             } else {
                 found - 1
             };
-            if self.space.queue.room() < count {
-                self.flush(data);
-            }
-            let Space { queue, cache, .. } = &mut *self.space;
-            queue.pieces(self.path, cache, data, start, &starts[..=count], TRACE);
+            self.queue_pieces(data, start, &starts[..=count]);
             if splitter.done() {
                 return;
             }
@@ -570,19 +608,13 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
 
     fn finish_text(&mut self) {
         let first = self.space.out.stops.last().copied().unwrap_or(0);
+        if self.space.out.left.binary_search(&self.space.out.stops.len()).is_ok() {
+            self.space.out.columns::<TRACE>().for_each(|column| column.truncate(first));
+        }
         if TRACE {
             let (start, stop) = self.space.texts[self.text];
             let text = &self.data[start..stop];
-            if self.space.out.left.binary_search(&self.space.out.stops.len()).is_ok() {
-                for column in [
-                    &mut self.space.out.ids,
-                    &mut self.space.out.starts,
-                    &mut self.space.out.ends,
-                    &mut self.space.out.words,
-                ] {
-                    column.truncate(first);
-                }
-            } else if !text.is_ascii() {
+            if !text.is_ascii() {
                 to_characters(text, &mut self.space.out.starts[first..], &mut self.space.out.ends[first..]);
             }
             self.word = 0;
@@ -601,10 +633,11 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         std::mem::take(&mut self.space.out)
     }
 
-    /// The ids alone of the texts since the last time, which stay where they are.
-    pub fn ids(&mut self) -> &[u32] {
+    /// The ids alone of the texts since the last time, which stay where they are; None where
+    /// a text was left.
+    pub fn ids(&mut self) -> Option<&[u32]> {
         self.flush(self.data);
-        &self.space.out.ids
+        self.space.out.left.is_empty().then_some(&self.space.out.ids)
     }
 
     /// Give the space back to the model, where the next call starts with it.

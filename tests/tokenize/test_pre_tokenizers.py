@@ -99,6 +99,9 @@ class TestOniguruma:
             (r"[a-z&&[^b]]", "abc", ["a", "c"]),
             (r"\x{61}|\u0062", "abc", ["a", "b"]),
             (r"a\Z", "a\n", ["a"]),
+            (r"[ab]{1,2}+", "abab", ["abab"]),  # a count gives back what it took: + says: once more
+            (r"(?:a|b{2}){2}+c", "abbac", ["bbac"]),
+            (r"(?:a|b{2}){2}+c", "abbabbc", ["abbabbc"]),
         ],
     )
     def test_syntax(self, pattern: str, text: str, expected: list[str]) -> None:

@@ -31,7 +31,7 @@ def punctuation() -> re.Pattern[str]:
 
 
 @cache
-def _numeric() -> re.Pattern[str]:
+def numeric() -> re.Pattern[str]:
     return re.compile(f"[{charset(parse_ranges(tables.NUMERIC))}]")
 
 
@@ -127,7 +127,7 @@ class Digits(PreTokenizer):
 
     def spans(self, text: str) -> list[Span]:
         behavior = "isolated" if self.individual_digits else "contiguous"
-        return split_spans(_matches(_numeric(), text), len(text), behavior)
+        return split_spans(_matches(numeric(), text), len(text), behavior)
 
 
 class CharDelimiterSplit(PreTokenizer):

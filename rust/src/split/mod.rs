@@ -2,13 +2,17 @@
 //!
 //! `scalar` is each grammar as its pattern reads, one match at a time, and right by
 //! being simple; `blocks` finds the same boundaries of ASCII text 64 bytes at a time.
+//! `layers` cuts by patterns that have no grammar here, `pattern` matches them.
 
 mod blocks;
 mod classify;
+mod layers;
+mod pattern;
 mod scalar;
 
 pub use blocks::Splitter;
 pub use classify::{cpu_path, CpuPath};
+pub use layers::{Layers, Pieces};
 
 /// The patterns that are known, by the name of their family.
 ///

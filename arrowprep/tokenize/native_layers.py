@@ -1,0 +1,331 @@
+"""Pre-tokenizers that the kernel has no splitter for, as programs that it runs.
+
+What a pattern means is worked out here: its sets of characters are asked of the reference engine's
+own patterns, character by character, and the rest is steps that `rust/src/split/pattern.rs` takes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache, reduce
+from operator import or_
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from arrowprep.tokenize import unicode_tables
+from arrowprep.tokenize.native_library import LayerPrograms
+from arrowprep.tokenize.oniguruma import RECLASSIFIED, STAND_IN, Pattern, without_turkish
+from arrowprep.tokenize.pattern_syntax import (
+    Chars,
+    Either,
+    End,
+    Node,
+    Once,
+    Repeat,
+    Row,
+    Unknown,
+    parse,
+)
+from arrowprep.tokenize.pre_tokenizers import (
+    BertPreTokenizer,
+    CharDelimiterSplit,
+    Digits,
+    PreTokenizer,
+    Punctuation,
+    Split,
+    Whitespace,
+    WhitespaceSplit,
+)
+from arrowprep.tokenize.pre_tokenizers.characters import NOT_BLANK, WORDS, numeric, punctuation
+from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
+from arrowprep.tokenize.unicode_normal import parse_ranges
+
+Codes = npt.NDArray[np.int64]
+
+MOST_CLASSES = 64
+MOST_STEPS = 4000
+UNLIMITED = (1 << 64) - 1
+SET, RUN, FORK, JUMP, LOOK, ONCE, BEHIND, END, DONE = range(9)
+_BEHAVIOR = {name: number for number, name in enumerate(BEHAVIORS)}
+
+
+class Layer(NamedTuple):
+    """A pattern and what becomes of its matches.
+
+    pattern: Oniguruma's; or of Python's `re`, one set or a run of one
+    """
+
+    pattern: Pattern | re.Pattern[str]
+    behavior: str
+    invert: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """Layers for the kernel. runs: (n, 2) uint32; words: (m,) uint64, as arrowprep.h describes them"""
+
+    runs: npt.NDArray[np.uint32]
+    words: npt.NDArray[np.uint64]
+
+    def structure(self) -> LayerPrograms:
+        """Holds as long as this does."""
+        return LayerPrograms(self.runs.ctypes.data, len(self.runs), self.words.ctypes.data, len(self.words))
+
+
+def layers_of(leaf: PreTokenizer) -> list[Layer]:
+    """What a pre-tokenizer does, as layers. Raises Unknown."""
+    kind = type(leaf)
+    if isinstance(leaf, Split) and kind is Split:
+        return [Layer(leaf.pattern, leaf.behavior, leaf.invert)]
+    if isinstance(leaf, Digits) and kind is Digits:
+        return [Layer(numeric(), "isolated" if leaf.individual_digits else "contiguous")]
+    if isinstance(leaf, Punctuation) and kind is Punctuation:
+        return [Layer(punctuation(), leaf.behavior)]
+    if isinstance(leaf, CharDelimiterSplit) and kind is CharDelimiterSplit:
+        return [Layer(re.compile(re.escape(leaf.delimiter)), "removed")]
+    if kind is Whitespace:
+        return [Layer(WORDS, "removed", invert=True)]
+    between_blanks = Layer(NOT_BLANK, "removed", invert=True)
+    if kind is WhitespaceSplit:
+        return [between_blanks]
+    if kind is BertPreTokenizer:
+        return [between_blanks, Layer(punctuation(), "isolated")]
+    raise Unknown(f"it has no {kind.__name__} pre-tokenizer")
+
+
+@lru_cache(maxsize=64)
+def compiled(layers: tuple[Layer, ...]) -> Programs:
+    """The programs of layers. Raises Unknown, which says what the kernel cannot do."""
+    trees = [_tree(layer.pattern) for layer in layers]
+    sets = _Sets()
+    for layer, tree in zip(layers, trees, strict=True):
+        sets.add(tree, layer.pattern)
+    runs = sets.divide()
+    words: list[int] = []
+    for layer, tree in zip(layers, trees, strict=True):
+        words += _words(_Compiler(sets, layer.pattern), tree, layer)
+    return Programs(runs, np.array(words, np.uint64))
+
+
+def _tree(pattern: Pattern | re.Pattern[str]) -> Node:
+    if isinstance(pattern, re.Pattern):
+        run = pattern.pattern.endswith("]+")
+        return Repeat(Chars(pattern.pattern[:-1]), 1, None) if run else Chars(pattern.pattern)
+    if pattern.literal:
+        return Row(tuple(Chars(re.escape(c) if c.isascii() else c) for c in pattern.source))
+    return parse(pattern.source)
+
+
+# ---------------------------------------------------------------------- sets of characters
+
+
+@cache
+def _every_character(turkish: bool) -> str:
+    """All characters in order, as patterns get to see them: those of Unicode 16."""
+    codes = np.arange(0x110000, dtype=np.uint32)
+    for unassigned in parse_ranges(unicode_tables.UNASSIGNED):
+        codes[unassigned.start : unassigned.stop] = ord(STAND_IN)
+    for code, seen_as in RECLASSIFIED.items():
+        codes[code] = seen_as
+    codes[0xD800:0xE000] = ord(STAND_IN)  # surrogates are in no text
+    text = codes.tobytes().decode("utf-32-le")
+    return text if turkish else without_turkish(text)
+
+
+@cache
+def _every_code() -> str:
+    """All code points in order, as Python's patterns see them."""
+    return "".join(map(chr, range(0x110000)))
+
+
+@lru_cache(maxsize=256)
+def _members(source: str, of_python: bool, turkish: bool) -> Codes:
+    """Where a set begins and ends: (2n,) code points, the ends exclusive."""
+    if len(source.lstrip("\\")) == 1 and source[-1].isascii() and not (source[-1].isalnum() or source == "."):
+        code = ord(source[-1])
+        return np.array([code, code + 1])
+    if of_python:
+        found = re.compile(f"(?:{source})+").finditer(_every_code())
+    else:
+        found = Pattern(f"(?:{source})+").compiled.finditer(_every_character(turkish))
+    return np.array([place for match in found for place in match.span()], np.int64)
+
+
+class _Sets:
+    """The sets of some patterns, and the classes that they divide all characters into."""
+
+    def __init__(self) -> None:
+        self._members: dict[tuple[str, bool, bool], Codes] = {}
+        self._masks: dict[tuple[str, bool, bool], int] = {}
+
+    @staticmethod
+    def _key(source: str, pattern: Pattern | re.Pattern[str]) -> tuple[str, bool, bool]:
+        if isinstance(pattern, re.Pattern):
+            return source, True, True
+        return source, False, not pattern.ignores_case
+
+    def add(self, node: Node, pattern: Pattern | re.Pattern[str]) -> None:
+        """The sets of a tree."""
+        if isinstance(node, Chars):
+            key = self._key(node.source, pattern)
+            self._members[key] = _members(*key)
+        elif isinstance(node, End):
+            if node.of_line:
+                self.add(Chars(r"\n"), pattern)
+        elif isinstance(node, Row | Either):
+            for part in node.parts if isinstance(node, Row) else node.options:
+                self.add(part, pattern)
+        else:
+            self.add(node.part, pattern)
+
+    def divide(self) -> npt.NDArray[np.uint32]:
+        """Classes that no set has a part of: (n, 2) first code point and class, up to the next."""
+        edges = np.unique(np.concatenate([[0], *self._members.values()]))
+        edges = edges[edges < 0x110000]
+        inside = [
+            np.searchsorted(members, edges, side="right") % 2 == 1 for members in self._members.values()
+        ]
+        table = np.array(inside, bool).reshape(len(inside), len(edges))
+        kinds, classes = np.unique(table, axis=1, return_inverse=True)
+        classes = classes.reshape(-1)
+        if kinds.shape[1] > MOST_CLASSES:
+            raise Unknown(f"its patterns tell more than {MOST_CLASSES} kinds of characters apart")
+        for key, row in zip(self._members, kinds, strict=True):
+            self._masks[key] = reduce(or_, (1 << int(i) for i in np.flatnonzero(row)), 0)
+        return np.ascontiguousarray(np.column_stack([edges, classes]).astype(np.uint32))
+
+    def mask(self, source: str, pattern: Pattern | re.Pattern[str]) -> int:
+        """The classes of a set, as bits."""
+        return self._masks[self._key(source, pattern)]
+
+
+# ---------------------------------------------------------------------- steps
+
+
+def _words(compiler: _Compiler, tree: Node, layer: Layer) -> list[int]:
+    options = tree.options if isinstance(tree, Either) else (tree,)
+    alternatives: list[int] = []
+    for option in options:
+        first, empty = compiler.begins(option)
+        if empty:
+            raise Unknown("its pattern matches nothing at all too")
+        alternatives += (len(compiler.steps), first)
+        compiler.put(option)
+        compiler.step(DONE)
+    if len(compiler.steps) > MOST_STEPS:
+        raise Unknown("its pattern repeats too much")
+    head = (len(options), len(compiler.steps), _BEHAVIOR[layer.behavior] + 8 * layer.invert)
+    return [*head, *alternatives, *(word for step in compiler.steps for word in step)]
+
+
+class _Compiler:
+    """Steps of one layer, in the order in which they are put."""
+
+    def __init__(self, sets: _Sets, pattern: Pattern | re.Pattern[str]) -> None:
+        self._sets = sets
+        self._pattern = pattern
+        self.steps: list[tuple[int, int, int]] = []
+
+    def mask(self, source: str) -> int:
+        return self._sets.mask(source, self._pattern)
+
+    def step(self, kind: int, a: int = 0, b: int = 0) -> int:
+        """Put a step; its place."""
+        self.steps.append((kind, a, b))
+        return len(self.steps) - 1
+
+    def _lead(self, place: int, to: int) -> None:
+        kind, _, b = self.steps[place]
+        self.steps[place] = (kind, to, b)
+
+    def begins(self, node: Node) -> tuple[int, bool]:
+        """The classes that a match may begin with, and whether it may be empty."""
+        if isinstance(node, Chars):
+            return self.mask(node.source), False
+        if isinstance(node, Row):
+            first = 0
+            for part in node.parts:
+                more, empty = self.begins(part)
+                first |= more
+                if not empty:
+                    return first, False
+            return first, True
+        if isinstance(node, Either):
+            firsts = [self.begins(option) for option in node.options]
+            return reduce(or_, (first for first, _ in firsts)), any(empty for _, empty in firsts)
+        if isinstance(node, Repeat):
+            first, empty = self.begins(node.part)
+            return first, empty or not node.least
+        if isinstance(node, Once):
+            return self.begins(node.part)
+        return 0, True  # a place, not a character
+
+    def put(self, node: Node) -> None:
+        """The steps of a tree."""
+        if isinstance(node, Chars):
+            self.step(SET, self.mask(node.source))
+        elif isinstance(node, Row):
+            for part in node.parts:
+                self.put(part)
+        elif isinstance(node, Either):
+            self._put_either(node.options)
+        elif isinstance(node, Repeat):
+            self._put_repeat(node)
+        elif isinstance(node, End):
+            self.step(END, self.mask(r"\n") if node.of_line else 0)
+        elif isinstance(node, Once):
+            self._put_within(self.step(ONCE), node.part)
+        elif node.ahead:
+            self._put_within(self.step(LOOK, 0, node.wanted), node.part)
+        elif isinstance(node.part, Chars):
+            self.step(BEHIND, self.mask(node.part.source), node.wanted)
+        else:
+            raise Unknown("its pattern looks behind at more than a character")
+
+    def _put_within(self, place: int, part: Node) -> None:
+        self.put(part)
+        self._lead(place, self.step(DONE) + 1)
+
+    def _put_either(self, options: tuple[Node, ...]) -> None:
+        jumps = []
+        for option in options[:-1]:
+            fork = self.step(FORK)
+            self.put(option)
+            jumps.append(self.step(JUMP))
+            self._lead(fork, len(self.steps))
+        self.put(options[-1])
+        for jump in jumps:
+            self._lead(jump, len(self.steps))
+
+    def _put_repeat(self, node: Repeat) -> None:
+        if isinstance(node.part, Chars):
+            most = UNLIMITED if node.most is None else node.most
+            self.step(RUN | node.keeps << 8 | node.least << 32, self.mask(node.part.source), most)
+            return
+        if node.keeps:
+            self._put_within(self.step(ONCE), Repeat(node.part, node.least, node.most))
+            return
+        if node.most != 1 and self.begins(node.part)[1]:
+            raise Unknown("its pattern repeats what may be empty")
+        for _ in range(node.least):
+            self._put_bounded(node.part)
+        if node.most is None:
+            fork = self.step(FORK)
+            self.put(node.part)
+            self._lead(self.step(JUMP), fork)
+            self._lead(fork, len(self.steps))
+            return
+        forks = []
+        for _ in range(node.most - node.least):
+            forks.append(self.step(FORK))
+            self._put_bounded(node.part)
+        for fork in forks:
+            self._lead(fork, len(self.steps))
+
+    def _put_bounded(self, part: Node) -> None:
+        if len(self.steps) > MOST_STEPS:
+            raise Unknown("its pattern repeats too much")
+        self.put(part)

@@ -1,0 +1,178 @@
+//! Pre-tokenizers one after the other, each a pattern and what becomes of its matches.
+
+use super::pattern::{Effort, Program};
+use crate::unicode::decode;
+
+/// What becomes of a match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Behavior {
+    Removed,
+    Isolated,
+    MergedWithPrevious,
+    MergedWithNext,
+    Contiguous,
+}
+
+struct Layer {
+    program: Program,
+    behavior: Behavior,
+    /// what does not match is taken for the match
+    invert: bool,
+}
+
+/// Cuts text as its layers say.
+pub struct Layers {
+    atoms: Box<[u8]>, // of each code point
+    layers: Vec<Layer>,
+}
+
+/// The pieces of a text, and the room to find them; kept between calls.
+#[derive(Default)]
+pub struct Pieces {
+    atoms: Vec<u8>,
+    /// where each character begins, and the last one ends; empty where all are ASCII
+    places: Vec<u32>,
+    spans: Vec<Span>,
+    smaller: Vec<Span>,
+    parts: Vec<(Span, bool)>,
+    effort: Effort,
+}
+
+type Span = (u32, u32);
+
+const MOST_KEPT: usize = 1 << 20;
+/// Steps a character that any sane pattern stays below by far.
+const MOST_STEPS: usize = 500;
+
+impl Layers {
+    /// runs: (first code point, atom), up to the next. words: for each layer the number of alternatives,
+    /// of steps, and behavior + 8 * invert; then what `Program::read` wants
+    pub fn read(runs: &[[u32; 2]], mut words: &[u64]) -> Option<Layers> {
+        let mut atoms = vec![0u8; 0x11_0000].into_boxed_slice();
+        for (i, &[first, atom]) in runs.iter().enumerate() {
+            let stop = runs.get(i + 1).map_or(atoms.len(), |next| next[0] as usize);
+            atoms.get_mut(first as usize..stop)?.fill(u8::try_from(atom).ok().filter(|&atom| atom < 64)?);
+        }
+        let mut layers = Vec::new();
+        while let [alternatives, steps, options, rest @ ..] = words {
+            let sizes = [alternatives.checked_mul(2)?, steps.checked_mul(3)?];
+            let [alternatives, steps] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+            let steps_at = rest.get(alternatives..)?;
+            let program = Program::read(&rest[..alternatives], steps_at.get(..steps)?)?;
+            let behavior = match options & 7 {
+                0 => Behavior::Removed,
+                1 => Behavior::Isolated,
+                2 => Behavior::MergedWithPrevious,
+                3 => Behavior::MergedWithNext,
+                4 => Behavior::Contiguous,
+                _ => return None,
+            };
+            layers.push(Layer { program, behavior, invert: options & 8 != 0 });
+            words = &steps_at[steps..];
+        }
+        words.is_empty().then_some(Layers { atoms, layers })
+    }
+
+    /// Where the pieces of a text are, in bytes. None where a pattern takes too many steps.
+    pub fn cut<'p>(
+        &self,
+        text: &[u8],
+        pieces: &'p mut Pieces,
+    ) -> Option<impl Iterator<Item = (usize, usize)> + 'p> {
+        if pieces.atoms.capacity() > MOST_KEPT {
+            *pieces = Pieces::default();
+        }
+        let Pieces { atoms, places, spans, smaller, parts, effort } = pieces;
+        self.classify(text, atoms, places);
+        effort.left = (atoms.len() + 1000).saturating_mul(MOST_STEPS);
+        spans.clear();
+        spans.push((0, atoms.len() as u32));
+        for layer in &self.layers {
+            smaller.clear();
+            for &span in &*spans {
+                layer.cut(atoms, span, effort, parts, smaller);
+            }
+            std::mem::swap(spans, smaller);
+        }
+        let places = &*places;
+        let place = move |at: u32| places.get(at as usize).map_or(at as usize, |&place| place as usize);
+        (effort.left > 0).then(|| spans.iter().map(move |&(start, stop)| (place(start), place(stop))))
+    }
+
+    fn classify(&self, text: &[u8], atoms: &mut Vec<u8>, places: &mut Vec<u32>) {
+        atoms.clear();
+        places.clear();
+        if text.is_ascii() {
+            atoms.extend(text.iter().map(|&byte| self.atoms[byte as usize]));
+            return;
+        }
+        let mut at = 0;
+        while at < text.len() {
+            let (code, len) = decode(text, at);
+            atoms.push(self.atoms[code as usize]);
+            places.push(at as u32);
+            at += len;
+        }
+        places.push(at as u32);
+    }
+}
+
+impl Layer {
+    /// Append the pieces of `text[span]`, which is all that the pattern sees.
+    fn cut(
+        &self,
+        text: &[u8],
+        span: Span,
+        effort: &mut Effort,
+        parts: &mut Vec<(Span, bool)>,
+        out: &mut Vec<Span>,
+    ) {
+        let (base, text) = (span.0, &text[span.0 as usize..span.1 as usize]);
+        if self.behavior == Behavior::Isolated {
+            return self.parts(text, effort, |(start, stop), _| out.push((base + start, base + stop)));
+        }
+        parts.clear();
+        self.parts(text, effort, |(start, stop), is_match| {
+            parts.push(((base + start, base + stop), is_match != self.invert))
+        });
+        let first = out.len();
+        match self.behavior {
+            Behavior::Isolated => unreachable!("done above"),
+            Behavior::Removed => out.extend(parts.iter().filter(|part| !part.1).map(|part| part.0)),
+            Behavior::Contiguous => {
+                out.extend(parts.chunk_by(|left, right| left.1 == right.1).map(joined));
+            }
+            Behavior::MergedWithPrevious => {
+                // of matches in a row only the first joins what stands before it
+                out.extend(parts.chunk_by(|left, right| !left.1 && right.1).map(joined));
+            }
+            Behavior::MergedWithNext => {
+                out.extend(parts.chunk_by(|left, right| left.1 && !right.1).map(joined));
+            }
+        }
+        debug_assert!(out[first..].iter().all(|span| span.0 < span.1));
+    }
+
+    /// The matches and what is between them, in order.
+    fn parts(&self, text: &[u8], effort: &mut Effort, mut out: impl FnMut(Span, bool)) {
+        let (mut last, mut at) = (0, 0);
+        while at < text.len() {
+            let Some(end) = self.program.match_at(text, at, effort) else {
+                at += 1;
+                continue;
+            };
+            if last < at {
+                out((last as u32, at as u32), false);
+            }
+            out((at as u32, end as u32), true);
+            (last, at) = (end, end);
+        }
+        if last < text.len() {
+            out((last as u32, text.len() as u32), false);
+        }
+    }
+}
+
+fn joined(parts: &[(Span, bool)]) -> Span {
+    (parts[0].0 .0, parts[parts.len() - 1].0 .1)
+}

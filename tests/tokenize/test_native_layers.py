@@ -1,0 +1,199 @@
+"""Pre-tokenizers that the kernel runs as programs: the reference engine's pieces, whatever the pattern."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arrowprep.errors import BadTokenizerFile
+from arrowprep.tokenize import Tokenizer
+from arrowprep.tokenize.native import compile_pipeline
+from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.patterns import Regex
+from arrowprep.tokenize.pre_tokenizers import (
+    BertPreTokenizer,
+    ByteLevel,
+    CharDelimiterSplit,
+    Digits,
+    PreTokenizer,
+    Punctuation,
+    Sequence,
+    Split,
+    Whitespace,
+    WhitespaceSplit,
+)
+from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
+from arrowprep.tokenize.reference import ReferenceEngine
+from tests.tokenize.build import byte_bpe
+from tests.tokenize.test_native import TEXT, check, some_characters
+
+library = load()
+pytestmark = pytest.mark.skipif(isinstance(library, str), reason=str(library))
+
+
+def pipeline_of(*parts: PreTokenizer, use_regex: bool = False) -> Any:
+    tok = Tokenizer(byte_bpe())
+    tok.pre_tokenizer = Sequence([*parts, ByteLevel(add_prefix_space=False, use_regex=use_regex)])
+    return tok._engine.pipeline
+
+
+def engines(*parts: PreTokenizer, use_regex: bool = False) -> tuple[Any, ReferenceEngine]:
+    pipeline = pipeline_of(*parts, use_regex=use_regex)
+    native, why = compile_pipeline(pipeline)
+    assert native is not None, why
+    return native, ReferenceEngine(pipeline)
+
+
+def isolated(pattern: str) -> Split:
+    return Split(Regex(pattern), "isolated")
+
+
+# as published: StarCoder and SmolLM, BLOOM, DeepSeek-Coder, tiktoken's later cl100k; then others like them
+PUBLISHED: dict[str, tuple[list[PreTokenizer], bool]] = {
+    "digits, then GPT-2": ([Digits(individual_digits=True)], True),
+    "between marks": ([isolated(r" ?[^(\s|[.,!?…。，、।۔،])]+")], False),
+    "five cuts": (
+        [
+            isolated("[\r\n]"),
+            isolated(r"\s?\p{L}+"),
+            isolated(r"\s?\p{P}+"),
+            isolated("[一-龥ࠀ-一가-퟿]+"),
+            Digits(individual_digits=True),
+        ],
+        False,
+    ),
+    "nothing given back": (
+        [
+            isolated(
+                r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+                r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+            )
+        ],
+        False,
+    ),
+    "punctuation and threes": ([Punctuation("contiguous"), Digits(), isolated("[0-9][0-9][0-9]")], True),
+    "words": ([WhitespaceSplit(), Punctuation("removed")], False),
+    "words of Bert": ([BertPreTokenizer()], False),
+    "runs": ([Whitespace()], False),
+    "between commas": ([CharDelimiterSplit(","), Split(" ", "merged_with_next")], False),
+    "the space goes ahead": ([Split(" ", "merged_with_previous"), Split("ab", "isolated")], False),
+}
+BY_NAME = (
+    {}
+    if isinstance(library, str)
+    else {name: engines(*parts, use_regex=use_regex) for name, (parts, use_regex) in PUBLISHED.items()}
+)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+@given(texts=st.lists(TEXT, max_size=4))
+@settings(max_examples=25, deadline=None)
+def test_published_pre_tokenizers_cut_as_the_reference_does(name: str, texts: list[str]) -> None:
+    check(*BY_NAME[name], pa.array(texts, pa.string()))
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_character_is_in_the_sets_that_the_pattern_sees(name: str) -> None:
+    native, reference = BY_NAME[name]
+    texts = pa.array([f"a{c} {c}{c}1{c}'s{c}.{c}\n{c} {c}" for c in some_characters(500)])
+    found, expected = native.encode(texts, words=True), reference.encode(texts, words=True)
+    assert found.ids == expected.ids
+    assert found.words == expected.words
+
+
+SETS = [
+    "a",
+    "b",
+    r"\.",
+    r"\s",
+    r"\p{L}",
+    r"\p{Lu}",
+    "[ab]",
+    "[^a]",
+    r"[^\s\p{L}]",
+    "[a-c&&[^b]]",
+    "é",
+    ".",
+    r"\d",
+    r"\w",
+]
+REPEATED = ["", "", "", "?", "*", "+", "++", "?+", "*+", "{2}", "{1,2}", "{2,}", "{,2}", "{1,2}+"]
+
+
+def alternatives(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    part = st.tuples(
+        st.one_of(
+            st.sampled_from(SETS),
+            st.tuples(st.sampled_from(["(?:", "(", "(?>", "(?=", "(?!"]), inner, st.just(")")).map("".join),
+            st.tuples(st.sampled_from(["(?<=", "(?<!"]), st.sampled_from(SETS), st.just(")")).map("".join),
+            st.sampled_from(["$", "(?i:a|b)", r"\z"]),
+        ),
+        st.sampled_from(REPEATED),
+    ).map("".join)
+    # mostly with something that is always there: a pattern that may match nothing is refused
+    first = st.sampled_from([*SETS, *SETS, "", "(?!b)"])
+    rows = st.tuples(first, st.lists(part, max_size=3).map("".join)).map("".join)
+    return st.lists(rows, min_size=1, max_size=3).map("|".join)
+
+
+PATTERN = st.recursive(st.sampled_from(SETS), alternatives, max_leaves=6)
+SMALL_TEXT = st.text("aabAcé1. \nß", max_size=12)
+
+
+@given(
+    pattern=PATTERN,
+    behavior=st.sampled_from(list(BEHAVIORS)),
+    invert=st.booleans(),
+    texts=st.lists(SMALL_TEXT, min_size=3, max_size=9),
+)
+@settings(max_examples=200, deadline=None)
+def test_any_pattern_matches_as_the_reference_does_or_is_refused(
+    pattern: str, behavior: str, invert: bool, texts: list[str]
+) -> None:
+    try:
+        split = Split(Regex(pattern), behavior, invert)
+    except BadTokenizerFile:
+        return  # to the reference it is no pattern either
+    pipeline = pipeline_of(split, Split("a", "isolated"))
+    native, why = compile_pipeline(pipeline)
+    if native is None:
+        assert why.startswith("the native kernel cannot run it: ")
+        return
+    check(native, ReferenceEngine(pipeline), pa.array(texts))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (r"a*", "matches nothing at all"),
+        (r"a+?", "as few as it can"),
+        (r"(?:a*)+b", "may be empty"),
+        (r"(?<=ab)c", "behind at more than a character"),
+        (r"(a)\1", r"\1"),
+        (r"(?i:stra)", "ligature"),
+        (r"\bword", r"\b"),
+        (r"(?:ab){2000}", "too much"),
+    ],
+)
+def test_patterns_that_are_refused_say_why(pattern: str, why: str) -> None:
+    native, reason = compile_pipeline(pipeline_of(isolated(pattern)))
+    assert native is None
+    assert why in reason
+
+
+def test_a_pattern_that_takes_exponential_time_on_a_text_is_left_to_the_reference() -> None:
+    native, reference = engines(isolated(r"(?:a|aa)+b|(?:a|aa)+c|a"))
+    source = random.Random(0)
+    texts = [
+        "aaaab",
+        "a" * 24,
+        "aac" + "a" * 20 + "b",
+        *("".join(source.choices("aabc", k=20)) for _ in range(50)),
+    ]
+    check(native, reference, pa.array(texts))
+    assert [native.ids(text) for text in texts] == [reference.ids(text) for text in texts]
