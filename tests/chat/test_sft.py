@@ -479,7 +479,7 @@ class TestRefuses:
         [
             ({"messages": [CHATS[0], None]}, "row 1: a conversation is a list"),
             ({"messages": [json.dumps(CHATS[0]), "{"]}, "row 1: .*JSON"),
-            ({"messages": [["a", "b"]]}, "row 0: message 0 is a str"),
+            ({"messages": [["a", "b"]]}, "row 0: message 0 is of type str"),
             ({"messages": [json.dumps(chat("\ud800", "x"))]}, "row 0: .*surrogate"),
             ({"messages": [CHATS[0]], "tools": [["x"]]}, "row 0: a tool is"),
             (
