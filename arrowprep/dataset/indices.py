@@ -148,12 +148,13 @@ def _rows_of_range(span: range, num_rows: int | None = None) -> Rows:
 
 
 def _as_array(selection: Any) -> npt.NDArray[Any]:
-    if isinstance(selection, str | bytes) or not isinstance(selection, Iterable):
+    known = type(selection) is list  # as most are, and an abstract class takes a microsecond to ask
+    if not known and (isinstance(selection, str | bytes) or not isinstance(selection, Iterable)):
         raise BadSelection(
             f"{type(selection).__name__} cannot select rows; "
             "use a row number, a slice, a range, a list of row numbers or a boolean mask"
         )
-    if not hasattr(selection, "__array__"):
+    if not known and not hasattr(selection, "__array__"):
         selection = list(selection)
     numbers = np.asarray(selection)
     if numbers.ndim != 1:

@@ -116,6 +116,15 @@ def test_rows_of_datasets_end_to_end(name: str) -> None:
             check(whole.shuffle(seed=2), keys)
 
 
+@pytest.mark.parametrize("width", [1, 7, (1 << 15) - 1, 1 << 15])
+def test_rows_of_one_length_out_of_many_batches(width: int) -> None:
+    chunks = [np.arange(n * width, dtype=np.int16).reshape(n, width) + n for n in (3, 1, 4, 2)]
+    lists = [pa.FixedSizeListArray.from_arrays(pa.array(chunk.ravel()), width) for chunk in chunks]
+    dataset = Dataset(pa.table({"x": pa.chunked_array(lists)})).with_format("numpy")
+    keys = [9, 0, 3, 4, 9, 1, 7]
+    assert (dataset[keys]["x"] == np.concatenate(chunks)[keys]).all()
+
+
 def test_what_is_gathered_belongs_to_whoever_asked() -> None:
     dataset = Dataset(pa.table({"x": [[1, 2], [3, 4], [5, 6]]}))
     torch = pytest.importorskip("torch", reason="torch is not installed")
