@@ -36,18 +36,15 @@ class BpeTables(Vocabulary):
     ways: (3, m) the left and the right token of each merge, and what they make, by rank, as
         places in the order in which the vocabulary has its tokens: a tenth of the memory of
         texts. None stands for every way to make a token of two others, by the place of that
-    prefix: what a right token loses when it is joined
     """
 
     def __init__(
         self,
         given: dict[str, int] | FlatVocabulary,
         ways: npt.NDArray[np.int32] | None = None,
-        prefix: str = "",
     ) -> None:
         super().__init__(given)
         self._ways = ways
-        self.prefix = prefix
 
     @property
     def ways(self) -> npt.NDArray[np.int32]:
@@ -64,14 +61,17 @@ class BpeTables(Vocabulary):
 
     @classmethod
     def of(cls, ids: dict[str, int], flat: Sequence[str], prefix: str = "") -> BpeTables:
-        """Of merges as left, right, left, right, ... Raises BadArgument for the first that cannot be done."""
+        """Of merges as left, right, left, right, ..., where a right token loses the prefix.
+
+        Raises BadArgument for the first that cannot be done.
+        """
         lefts, rights = flat[::2], flat[1::2]
         inner = [right[len(prefix) :] for right in rights] if prefix else rights
         places = _places(ids)
         try:
             made = _found(list(map(add, lefts, inner)), places)
             parts = np.fromiter(map(places.__getitem__, flat), np.int32, len(flat))
-            return cls(ids, np.stack([parts[::2], parts[1::2], made]), prefix)
+            return cls(ids, np.stack([parts[::2], parts[1::2], made]))
         except KeyError:
             pass
         for rank, (left, right) in enumerate(zip(lefts, rights, strict=True)):
@@ -87,6 +87,16 @@ class BpeTables(Vocabulary):
         return _places(self.ids)
 
     @cached_property
+    def texts(self) -> list[str]:
+        """The tokens by place."""
+        return list(self.ids)
+
+    @cached_property
+    def id_list(self) -> list[int]:
+        """The ids by place."""
+        return list(self.ids.values())
+
+    @cached_property
     def pairs(self) -> PairTable:
         """The merges as numbers of places."""
         return PairTable(*self.ways.astype(np.int64))
@@ -94,14 +104,25 @@ class BpeTables(Vocabulary):
     @property
     def merges(self) -> list[tuple[str, str]]:
         """The pairs by rank, made anew each time."""
-        tokens = list(self.ids)
-        parts = map(tokens.__getitem__, self.parts.tolist())
+        parts = map(self.texts.__getitem__, self.parts.tolist())
         return list(zip(parts, parts, strict=True))
 
     @cached_property
-    def ranks(self) -> Ranks:
+    def ranks(self) -> Ranks[int]:
+        """The ranks of pairs of places."""
+        lefts, rights, _ = self.ways.tolist()
         # of a pair that is given twice the later rank stays
-        return dict(zip(self.merges, range(self.ways.shape[1]), strict=True))
+        return dict(zip(zip(lefts, rights, strict=True), range(len(lefts)), strict=True))
+
+    @cached_property
+    def made(self) -> list[int]:
+        """What each merge makes, by rank."""
+        found: list[int] = self.ways[2].tolist()
+        return found
+
+    def join(self, left: int, right: int) -> int:
+        """The place of what a pair becomes."""
+        return self.made[self.ranks[left, right]]
 
     def feed(self, update: Callable[[bytes], None]) -> None:
         super().feed(update)
@@ -226,7 +247,7 @@ class BPE(VocabularyModel):
         prefix = model.continuing_subword_prefix or ""
         if isinstance(vocab, FlatVocabulary):
             spec.get("merges", list)  # which were read with it
-            model._tables = BpeTables(vocab, vocab.ways, prefix)
+            model._tables = BpeTables(vocab, vocab.ways)
             return model
         try:
             model._tables = BpeTables.of(vocab, _read_merges(spec), prefix)
@@ -290,27 +311,23 @@ class BPE(VocabularyModel):
         if not all(map(ids.__contains__, parts)):
             parts, _ = self._spelled(sequence, parts)
         merged, _ = self._merged(parts, [1] * len(parts))
-        return [ids[part] for part in merged]
+        return list(map(self._tables.id_list.__getitem__, merged))
 
     def ids_of_all(self, sequences: Sequence[str]) -> list[list[int]]:
         ids = self._tables.ids
-        by_place = list(ids.values())
         out = []
         for sequence, merged in zip(sequences, self._merged_all(sequences), strict=True):
             if merged is None:
                 whole = ids.get(sequence) if self.ignore_merges else None
                 out.append(self.ids(sequence) if whole is None else [whole])
             else:
-                out.append(list(map(by_place.__getitem__, merged[0])))
+                out.append(list(map(self._tables.id_list.__getitem__, merged[0])))
         return out
 
     def tokenize_all(self, sequences: Sequence[str]) -> list[list[Token]]:
-        tokens = list(self._tables.ids)
         merged = self._merged_all(sequences)
         return [
-            self.tokenize(sequence)
-            if found is None
-            else self._tokens(list(map(tokens.__getitem__, found[0])), found[1])
+            self.tokenize(sequence) if found is None else self._tokens(*found)
             for sequence, found in zip(sequences, merged, strict=True)
         ]
 
@@ -320,7 +337,7 @@ class BPE(VocabularyModel):
         None for a piece that is not merged from tokens of one character each.
         """
         tables = self._tables
-        if self.dropout or tables.prefix != (self.continuing_subword_prefix or "") or not all(sequences):
+        if self.dropout or not all(sequences):
             return [None] * len(sequences)
         words = list(map(self._decorated, sequences))
         counts = np.fromiter(map(len, words), np.int64, len(words))
@@ -357,11 +374,14 @@ class BPE(VocabularyModel):
             return []
         left_out = {f"<0x{byte:02X}>" for byte in range(256)} if self.byte_fallback else set()
         tokens = (token for token in self._tables.ids if token != self.unk_token and token not in left_out)
-        return [token for token in tokens if self._joined(self._characters(token)) != [token]]
+        return [token for token in tokens if not self._is_reached(token)]
 
-    def _joined(self, parts: list[str]) -> list[str]:
-        """Merged without dropout."""
-        return merge(parts, [1] * len(parts), self._tables.ranks, self._join)[0]
+    def _is_reached(self, token: str) -> bool:
+        """Whether the characters of a token are merged to it."""
+        places = self._tables.places
+        parts = [places.get(part, -1) for part in self._characters(token)]
+        merged, _ = merge(parts, [1] * len(parts), self._tables.ranks, self._tables.join)
+        return merged == [places[token]]
 
     def _characters(self, token: str) -> list[str]:
         """What a token begins as: its characters, with the prefix and the suffix that it has itself."""
@@ -414,22 +434,24 @@ class BPE(VocabularyModel):
             )
         return self.unk_token
 
-    def _merged(self, parts: list[str], lengths: list[int]) -> tuple[list[str], list[int]]:
+    def _merged(self, parts: list[str], lengths: list[int]) -> tuple[list[int], list[int]]:
+        """The places of the tokens that parts, which are tokens themselves, are merged to."""
+        tables = self._tables
+        places = list(map(tables.places.__getitem__, parts))
         if self.dropout:
             chance = self.dropout
             return merge_with_dropout(
-                parts, lengths, self._tables.ranks, self._join, lambda: random.random() < chance
+                places, lengths, tables.ranks, tables.join, lambda: random.random() < chance
             )
-        join = self._join if self.continuing_subword_prefix else str.__add__
-        return merge(parts, lengths, self._tables.ranks, join)
+        return merge(places, lengths, tables.ranks, tables.join)
 
-    def _join(self, left: str, right: str) -> str:
-        return left + right[len(self.continuing_subword_prefix or "") :]
-
-    def _tokens(self, parts: list[str], lengths: list[int]) -> list[Token]:
+    def _tokens(self, places: list[int], lengths: list[int]) -> list[Token]:
+        texts, ids = self._tables.texts, self._tables.id_list
         stops = list(accumulate(lengths))
-        ids = self._tables.ids
-        return [Token(ids[p], p, (stop - n, stop)) for p, n, stop in zip(parts, lengths, stops, strict=True)]
+        return [
+            Token(ids[p], texts[p], (stop - n, stop))
+            for p, n, stop in zip(places, lengths, stops, strict=True)
+        ]
 
 
 def _in_characters(sequence: str, tokens: list[Token]) -> list[Token]:

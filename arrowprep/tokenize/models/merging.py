@@ -5,21 +5,23 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-Ranks = dict[tuple[str, str], int]
+T = TypeVar("T")  # a part: its text, or its number
+Part = TypeVar("Part", contravariant=True)
+
+Ranks = dict[tuple[T, T], int]
+Join = Callable[[T, T], T]
 
 
-class PairRanks(Protocol):
+class PairRanks(Protocol[Part]):
     """What can say the rank of a pair: `Ranks`, or anything with its `get`."""
 
-    def get(self, pair: tuple[str, str], default: int, /) -> int: ...
+    def get(self, pair: tuple[Part, Part], default: int, /) -> int: ...
 
-
-Join = Callable[[str, str], str]
 
 # where the heap starts to win over a list of ranks, whose minimum is found in C
 LONG = 300
@@ -27,7 +29,9 @@ NEVER = 1 << 62
 PLACE_BITS = 40
 
 
-def merge(parts: list[str], lengths: list[int], ranks: PairRanks, join: Join) -> tuple[list[str], list[int]]:
+def merge(
+    parts: list[T], lengths: list[int], ranks: PairRanks[T], join: Join[T]
+) -> tuple[list[T], list[int]]:
     """Join neighbours, lowest rank first and leftmost among equals, until no pair has a rank.
 
     lengths: what each part covers; added up as the parts are joined
@@ -57,8 +61,8 @@ def merge(parts: list[str], lengths: list[int], ranks: PairRanks, join: Join) ->
 
 
 def _merge_long(
-    parts: list[str], lengths: list[int], ranks: PairRanks, join: Join
-) -> tuple[list[str], list[int]]:
+    parts: list[T], lengths: list[int], ranks: PairRanks[T], join: Join[T]
+) -> tuple[list[T], list[int]]:
     """The same with a heap of pairs; a joined part takes the place of its first."""
     n = len(parts)
     after = [*range(1, n), -1]
@@ -92,12 +96,8 @@ def _merge_long(
 
 
 def merge_with_dropout(
-    parts: list[str],
-    lengths: list[int],
-    ranks: Ranks,
-    join: Join,
-    dropped: Callable[[], bool],
-) -> tuple[list[str], list[int]]:
+    parts: list[T], lengths: list[int], ranks: Ranks[T], join: Join[T], dropped: Callable[[], bool]
+) -> tuple[list[T], list[int]]:
     """As `merge`, but each merge that is due is passed over when `dropped()` says so.
 
     What was passed over is tried again after the next merge that was done.

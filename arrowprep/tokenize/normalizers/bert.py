@@ -85,7 +85,7 @@ class BertNormalizer(Normalizer):
             text = text.respelled(BLANK.sub(" ", text.text))
         if self.handle_chinese_chars and IDEOGRAPHS.search(text.text):
             text = text.mapped([f" {c} " if IDEOGRAPHS.match(c) else c for c in text.text])
-        if self._strips:
+        if self._strips and not text.text.isascii():
             text = removed(_nonspacing(), NFD().apply(text))
         return Lowercase().apply(text) if self.lowercase else text
 
@@ -94,6 +94,6 @@ class BertNormalizer(Normalizer):
             sequence = BLANK.sub(" ", _dropped().sub("", sequence))
         if self.handle_chinese_chars:
             sequence = IDEOGRAPHS.sub(r" \g<0> ", sequence)
-        if self._strips:
+        if self._strips and not sequence.isascii():
             sequence = _nonspacing().sub("", NFD().normalize_str(sequence))
         return Lowercase().normalize_str(sequence) if self.lowercase else sequence

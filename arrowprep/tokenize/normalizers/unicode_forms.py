@@ -22,13 +22,15 @@ class _UnicodeForm(Normalizer):
         return cls()
 
     def apply(self, text: Aligned) -> Aligned:
+        if text.text.isascii():
+            return text  # without the tables, which take longer to make than a short text
         form = normal_form(self.kind)
-        if text.text.isascii() or not form.affected.search(text.text):
+        if not form.affected.search(text.text):
             return text
         return text.changed(form.text_changes(text.text))
 
     def normalize_str(self, sequence: str) -> str:
-        return normal_form(self.kind).normalize(sequence)
+        return sequence if sequence.isascii() else normal_form(self.kind).normalize(sequence)
 
 
 class NFC(_UnicodeForm):
