@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError, WrongType
-from arrowprep.tokenize.bulk import little_endian
+from arrowprep.tokenize.bulk import little_endian, uncollected
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import (
@@ -111,8 +111,9 @@ class BpeTables(Vocabulary):
     def ranks(self) -> Ranks[int]:
         """The ranks of pairs of places."""
         lefts, rights, _ = self.ways.tolist()
-        # of a pair that is given twice the later rank stays
-        return dict(zip(zip(lefts, rights, strict=True), range(len(lefts)), strict=True))
+        with uncollected():
+            # of a pair that is given twice the later rank stays
+            return dict(zip(zip(lefts, rights, strict=True), range(len(lefts)), strict=True))
 
     @cached_property
     def made(self) -> list[int]:
