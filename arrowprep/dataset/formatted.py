@@ -79,6 +79,11 @@ class FormatSpec:
         """What shows numbers that were gathered; None where batches are shown otherwise."""
         return self._plainly("gathered")
 
+    @cached_property
+    def loaded(self) -> Callable[[Any], list[Any]] | None:
+        """What makes rows for a DataLoader of a batch; None where they are plain dicts."""
+        return self._plainly("loaded")
+
     def _plainly(self, how: str) -> Callable[..., Any] | None:
         plain = self.transform is None and not self.output_all_columns
         return getattr(self.format, how, None) if plain else None

@@ -49,6 +49,12 @@ class TorchFormat(TensorFormat):
             tensor = tensor.to(self._dtype)
         return tensor if self._device is None else tensor.to(self._device)
 
+    def loaded(self, batch: dict[str, Any]) -> list[Any]:
+        """The rows of a batch, for a DataLoader."""
+        from arrowprep.dataset.formats.torch_loading import Together
+
+        return Together(batch).rows()
+
     def _kind(self, stored: np.dtype[Any]) -> np.dtype[Any]:
         """What NumPy casts to: the wanted type where NumPy has it, else the stored one."""
         if self._dtype is None or self._dtype == self._torch.bfloat16:

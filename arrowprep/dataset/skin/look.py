@@ -179,7 +179,8 @@ class Looks(Held):
         """Rows by number, read together; what a PyTorch DataLoader calls."""
         rows = rows_of(keys, len(self))
         if self._format.shows_lazily and not self._format.output_all_columns:
-            return list(as_rows(self._batch(rows), len(rows)))
+            batch, loaded = self._batch(rows), self._format.loaded
+            return list(as_rows(batch, len(rows))) if loaded is None or not batch else loaded(batch)
         return list(self._format.rows(self._read(rows), self._view.features))
 
     def _row(self, row: int) -> Any:

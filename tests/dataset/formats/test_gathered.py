@@ -60,7 +60,9 @@ def check(dataset: Dataset, keys: list[int]) -> None:
     assert same(dataset[keys], batch)
     singles = [spec.row(dataset._read(rows_of([key], len(dataset))), features) for key in keys]
     assert all(same(dataset[key], row) for key, row in zip(keys, singles, strict=True))
-    assert same(dataset.__getitems__(keys), list(spec.rows(dataset._read(rows), features)))
+    loaded = dataset.__getitems__(keys)
+    assert all(isinstance(row, dict) for row in loaded)  # of a class that DataLoader collates at once
+    assert same(list(map(dict, loaded)), list(spec.rows(dataset._read(rows), features)))
 
 
 def shown(dataset: Dataset, name: str, options: dict[str, Any]) -> Dataset:
