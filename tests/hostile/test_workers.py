@@ -181,8 +181,8 @@ def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path, sleep: s
     pids = working(tmp_path)
     job.kill()
     job.communicate(timeout=20)
-    until(lambda: not any(map(is_alive, pids)), 10)
-    assert group_of(job.pid) == []
+    until(lambda: group_of(job.pid) == [], 10)
+    assert not any(map(is_alive, pids))
 
 
 def test_idle_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
@@ -192,7 +192,8 @@ def test_idle_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> 
     )
     job = start(tmp_path, source)
     until((tmp_path / "done").exists)
-    assert len(group_of(job.pid)) == 3  # two are kept warm
+    idle = 3 if sys.platform == "linux" else 2  # two are kept warm, and what they were forked from
+    assert len(group_of(job.pid)) == 1 + idle
     job.kill()
     job.communicate(timeout=20)
     until(lambda: group_of(job.pid) == [], 10)

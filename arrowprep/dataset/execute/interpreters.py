@@ -1,8 +1,9 @@
 """Clean interpreters: started once, kept warm between runs.
 
-A worker is a new Python, not a fork of the user's process (which may hold locks that nobody in the copy
-will release), and not a process that imports the user's `__main__` again (which would start the same work
-anew in an unguarded script). It takes the parent's import path, folder and environment, and nothing else.
+A worker is a new Python, or a fork of one (`template`), not of the user's process (which may hold locks that
+nobody in the copy will release), and not a process that imports the user's `__main__` again (which would start
+the same work anew in an unguarded script). It takes the parent's import path, folder and environment, and
+nothing else.
 
 After a run that went well it stays for the next, for at most a minute. What the last function left in it is
 what it would have left in one process: imported modules and their state. It takes the import path,
@@ -14,7 +15,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -22,10 +22,11 @@ from dataclasses import dataclass, field
 
 from multiprocess.connection import Connection, Pipe
 
-from arrowprep.dataset.execute.worker_process import World, stamp
+from arrowprep.dataset.execute import template
+from arrowprep.dataset.execute.clean import start_clean
+from arrowprep.dataset.execute.worker_process import stamp
 
 _CLOSE_S = 2.0
-_ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false", "ARROWPREP_THREADS": "1"}
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Interpreter:
     files: the user's modules that it imported, as they were
     """
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | template.Forked
     connection: Connection
     executable: str
     fresh: bool = True
@@ -103,32 +104,11 @@ def give_back(interpreters: list[Interpreter]) -> None:
 
 def start() -> Interpreter:
     """A new process; it will say ("ready",)."""
-    taken = world()
     ours, theirs = Pipe(duplex=True)
-    # the path is set before anything of ours is imported; -c has put the current folder into it
-    command = (
-        f"import sys; sys.path[:] = {taken.path!r}; "
-        f"from arrowprep.dataset.execute.worker_process import main; main({theirs.fileno()})"
-    )
-    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
-    # Ctrl-C is held back until the process is ready to leave it to us
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        process = subprocess.Popen(
-            [sys.executable, *flags, "-c", command],
-            stdin=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            env=taken.environment,
-        )
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        theirs.close()
+    with theirs:
+        fd = theirs.fileno()
+        process = template.fork(fd) or start_clean(f"arrowprep.dataset.execute.worker_process.main({fd})", fd)
     return Interpreter(process, ours, sys.executable)
-
-
-def world() -> World:
-    """What a worker takes from this process."""
-    return World({**os.environ, **_ENVIRONMENT}, list(sys.path), os.getcwd())
 
 
 def shut_down() -> None:
@@ -139,6 +119,7 @@ def shut_down() -> None:
         interpreter.connection.close()  # all at once, then wait
     for interpreter in closing:
         interpreter.close()
+    template.retire()
 
 
 def _forget() -> None:

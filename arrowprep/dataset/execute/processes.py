@@ -14,8 +14,9 @@ from typing import Any
 from multiprocess.connection import wait
 
 from arrowprep import config
-from arrowprep.dataset.execute import interpreters
+from arrowprep.dataset.execute import interpreters, template
 from arrowprep.dataset.execute.base import MakeWorker, Outcome
+from arrowprep.dataset.execute.clean import world
 from arrowprep.dataset.execute.interpreters import Interpreter
 from arrowprep.dataset.execute.travel import pack, unpack, unpack_error
 from arrowprep.errors import WorkerDied
@@ -130,7 +131,7 @@ class _Run:
         values = {it.name: getattr(settings, it.name) for it in dataclasses.fields(settings)}
         values |= {"threads": 1, "progress_bars": False}
         member.state = "making"
-        member.send("begin", values, interpreters.world(), member.rank, self._maker)
+        member.send("begin", values, world(), member.rank, self._maker)
 
     def _take_result(self, member: _Member, number: int, data: bytes, rows: int) -> None:
         self._results[number] = unpack(data)
@@ -165,11 +166,13 @@ class _Run:
             return
         name = _signal_name(-code) if code < 0 else None
         how = f"was killed by {name}" if name else f"exited with code {code}"
+        if code == template.LOST:
+            how = "was lost with the process that it was forked from, which was killed,"
         what = "before its first task" if member.task is None else f"while it did task {member.task}"
         hint = "; often memory ran out: use fewer processes" if name == "SIGKILL" else ""
         raise WorkerDied(
             f"worker {member.rank} {how} {what}{hint}",
-            exitcode=code,
+            exitcode=None if code == template.LOST else code,
             signal=name,
             rank=member.rank,
             task=member.task,
@@ -199,3 +202,4 @@ def _end(crew: list[_Member], seconds: float) -> None:
     finally:
         for member in crew:
             member.interpreter.kill()
+        template.retire()

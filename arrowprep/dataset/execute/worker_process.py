@@ -40,6 +40,16 @@ class World:
     environment: dict[str, str]
     path: list[str]
     folder: str
+    umask: int | None = None
+
+
+def umask() -> int | None:
+    """Of this process, read without setting it, which other threads would notice; None where unknown."""
+    try:
+        with open("/proc/self/status", encoding="utf-8") as status:
+            return next((int(line.split()[1], 8) for line in status if line.startswith("Umask:")), None)
+    except OSError:
+        return None
 
 
 class Cancelled(BaseException):
@@ -63,7 +73,8 @@ class _Session:
         if hasattr(signal, "pthread_sigmask"):  # blocked while this process was started
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         threading.Thread(target=self._listen, daemon=True).start()
-        self._connection.send(("ready",))
+        with contextlib.suppress(BrokenPipeError):  # the parent may have done all work without this process
+            self._connection.send(("ready",))
         while True:
             try:
                 message = self._inbox.get(timeout=None if self._worker else IDLE_S)
@@ -127,6 +138,8 @@ class _Session:
             os.environ.update(world.environment)
         sys.path[:] = world.path
         os.chdir(world.folder)
+        if world.umask is not None:
+            os.umask(world.umask)
         config.configure(**settings)
         make_worker: base.MakeWorker = unpack(maker)
         self._worker = make_worker(rank)

@@ -30,8 +30,8 @@ def _nothing_stays() -> Iterator[None]:
     assert children() == []
 
 
-def children() -> list[str]:
-    """Command lines of the live children of this process."""
+def children(of: int | None = None) -> list[str]:
+    """Command lines of the live children of this process, and of theirs."""
     found = []
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
@@ -39,8 +39,8 @@ def children() -> list[str]:
             command = status.with_name("cmdline").read_text()
         except OSError:
             continue  # it ended meanwhile
-        if f"\nPPid:\t{os.getpid()}\n" in text and "\nState:\tZ" not in text:
-            found.append(command)
+        if f"\nPPid:\t{of or os.getpid()}\n" in text and "\nState:\tZ" not in text:
+            found += [command, *children(int(status.parent.name))]
     return found
 
 
