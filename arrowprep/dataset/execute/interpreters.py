@@ -1,9 +1,9 @@
 """Clean interpreters: started once, kept warm between runs.
 
-A worker is a new Python, or a fork of one (`template`), not of the user's process (which may hold locks that
-nobody in the copy will release), and not a process that imports the user's `__main__` again (which would start
-the same work anew in an unguarded script). It takes the parent's import path, folder and environment, and
-nothing else.
+A worker is a new Python, or a fork of one (`template`), not of the user's process (which may hold locks
+that nobody in the copy will release), and not a process that imports the user's `__main__` again (which would
+start the same work anew in an unguarded script). It takes the parent's import path, folder and environment,
+and nothing else.
 
 After a run that went well it stays for the next, for at most a minute. What the last function left in it is
 what it would have left in one process: imported modules and their state. It takes the import path,
