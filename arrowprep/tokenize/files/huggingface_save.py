@@ -78,7 +78,7 @@ def config_of(tokenizer: Stores) -> dict[str, Any]:
         **special.map(),
         **({"extra_special_tokens": tokenizer.extra_special_tokens} if special.extra else {}),
         "backend": "tokenizers",
-        "is_local": True,
+        **({"is_local": True} if tokenizer.vocab_file else {}),
         "model_max_length": tokenizer.model_max_length,
         # the name that transformers has for a class that follows tokenizer.json
         "tokenizer_class": "TokenizersBackend" if name == "PreTrainedTokenizer" else name,

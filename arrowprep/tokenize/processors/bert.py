@@ -18,12 +18,14 @@ def framed(
 ) -> Encoding:
     """An encoding, and each of its windows, between special tokens.
 
-    All that is in it counts as the text from now on, also what a post-processor before this one added.
+    All that is in it counts as the text from now on, also what a post-processor before this one added,
+    or what it was padded with.
     """
 
     def frame(part: Encoding) -> Encoding:
         part.overflowing = []
         part.special_tokens_mask = [0] * len(part)
+        part.attention_mask = [1] * len(part)
         part.sequence_ranges = {sequence: (0, len(part))}
         head = [Encoding.of_special([before[1]], [before[0]], type_id)] if before else []
         tail = [Encoding.of_special([after[1]], [after[0]], type_id)]

@@ -95,6 +95,8 @@ class PreTrainedTokenizer(Calls, Decodes, Chats, Frames, Stores):
         self.listed_tokens = dict(added_tokens_decoder or {})  # of its files; a new training keeps them
         self._add_missing(self.listed_tokens)
         self._add_bos_token = self._add_eos_token = False
+        if self.backend_tokenizer.post_processor is None:
+            self._frame(False, False)  # adds nothing, and says which tokens are whose: padding is nobody's
         if "add_bos_token" in settings or "add_eos_token" in settings:
             self._frame(bool(settings.get("add_bos_token")), bool(settings.get("add_eos_token")))
 
