@@ -7,72 +7,36 @@ import threading
 from ctypes import byref, c_uint32
 from dataclasses import fields
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
-from arrowprep.tokenize.added_tokens import AddedToken
-from arrowprep.tokenize.bulk import Flat, utf8
-from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.engine import Encoded
-from arrowprep.tokenize.models import BPE, Model
 from arrowprep.tokenize.native_decoder import can_decode, decode
-from arrowprep.tokenize.native_layers import Programs, compiled, layers_of
 from arrowprep.tokenize.native_library import (
-    Added,
     EncodedColumns,
-    FlatStrings,
     Handle,
     KernelFailure,
     Texts,
     address,
     call,
     cpu,
-    flat_strings,
     foreign,
     load,
     validity,
 )
-from arrowprep.tokenize.normalizers import NFC, Normalizer
-from arrowprep.tokenize.pattern_syntax import Unknown
+from arrowprep.tokenize.native_models import Unsupported
+from arrowprep.tokenize.native_pipeline import compiled
 from arrowprep.tokenize.pipeline import Pipeline
-from arrowprep.tokenize.pre_tokenizers import ByteLevel, PreTokenizer, Split
 from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace
 
 CACHE_BYTES = 64 << 20
 LONG, FEW = 500, 100  # characters of a text, and texts, that the kernel takes alone
 ROOM = 4096  # ids
 _OFF = {"off", "false", "f", "no", "n", "0"}
-
-_CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-_SPACES = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-
-
-def _cl100k(digits: str) -> str:
-    return rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*{_SPACES}"
-
-
-def _o200k(digits: str, contractions: str) -> str:
-    before = r"[^\r\n\p{L}\p{N}]?"
-    return (
-        f"{before}{_UPPER}*{_LOWER}+{contractions}|{before}{_UPPER}+{_LOWER}*{contractions}"
-        rf"|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*{_SPACES}"
-    )
-
-
-WHOLE, GPT2 = 0, 1
-# pattern, exactly, to the number of the kernel's splitter
-GRAMMARS = {
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": GPT2,
-    _cl100k(r"\p{N}{1,3}"): 2,
-    _cl100k(r"\p{N}"): 3,
-    _o200k(r"\p{N}{1,3}", f"{_CONTRACTIONS}?"): 4,
-    _o200k(r"\p{N}", ""): 5,
-}
 
 
 class _Room(threading.local):
@@ -83,10 +47,6 @@ class _Room(threading.local):
 
 
 _room = _Room()
-
-
-class Unsupported(Exception):
-    """Why the kernel cannot run a pipeline."""
 
 
 class NativeEngine:
@@ -112,13 +72,18 @@ class NativeEngine:
         if 0 <= count <= ROOM:
             found: list[int] = room[:count]
             return found
+        if count < 0:
+            return self._reference.ids(text)
         ids: list[int] = self._encode(_one(text), False, False).ids.values.to_pylist()
         return ids
 
     def trace(self, text: str) -> Trace:
         """Ids of one text with where they came from."""
         if not self.pipeline.full_offsets and self._better_at(text):
-            encoded = self._encode(_one(text), True, True)
+            try:
+                encoded = self._encode(_one(text), True, True)
+            except TokenizerError:
+                return self._reference.trace(text)  # which names no row of a text that comes alone
             columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
             ids, starts, ends, words = (column.values.to_pylist() for column in columns if column is not None)
             # an added token's text is what it was found as, with white space that it took
@@ -131,7 +96,10 @@ class NativeEngine:
         """The same of several texts."""
         if self.pipeline.full_offsets:
             return self._reference.traces(texts)
-        encoded = self._encode(pa.array(texts, pa.large_string()), True, True)
+        try:
+            encoded = self._encode(pa.array(texts, pa.large_string()), True, True)
+        except TokenizerError:
+            return self._reference.traces(texts)
         columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
         flat = [column.flatten().to_pylist() for column in columns if column is not None]
         values = list(map(self.pipeline.model.id_to_token, flat[0]))
@@ -207,9 +175,14 @@ class NativeEngine:
 
     def _with_left(self, encoded: Encoded, left: pa.Array, texts: pa.Array) -> Encoded:
         """The rows that the kernel left put in their places."""
-        by_reference = self._reference.encode(
-            texts.take(left), offsets=encoded.starts is not None, words=encoded.words is not None
-        )
+        wanted = {"offsets": encoded.starts is not None, "words": encoded.words is not None}
+        try:
+            by_reference = self._reference.encode(texts.take(left), **wanted)
+        except TokenizerError:
+            alone = np.zeros(len(texts), bool)
+            alone[left.to_numpy()] = True
+            self._reference.encode(pc.if_else(pa.array(alone), texts, None), **wanted)  # fails with its row
+            raise
         places = np.arange(len(texts))
         places[left.to_numpy()] = len(texts) + np.arange(len(left))
         columns = ((getattr(encoded, f.name), getattr(by_reference, f.name)) for f in fields(encoded))
@@ -288,138 +261,10 @@ def compile_pipeline(pipeline: Pipeline, cache_bytes: int | None = None) -> tupl
     if isinstance(library, str):
         return None, library
     try:
-        grammar, prefix, programs = cuts_of(pipeline.leaves)
-        options = is_nfc(pipeline.normalizer) + 2 * prefix
-        in_raw, in_normalized = _Matched(pipeline, False), _Matched(pipeline, True)
-        model = _model(library, pipeline.model, CACHE_BYTES if cache_bytes is None else cache_bytes)
-        handle = call(
-            library,
-            "arrowprep_tokenizer_new",
-            "arrowprep_tokenizer_free",
-            model.pointer,
-            grammar,
-            options,
-            byref(programs.structure()) if programs else None,
-            byref(in_raw.added),
-            byref(in_normalized.added),
-        )
+        handle = compiled(library, pipeline, CACHE_BYTES if cache_bytes is None else cache_bytes)
     except (Unsupported, KernelFailure) as problem:
         return None, f"the native kernel cannot run it: {problem}"
     reference = ReferenceEngine(pipeline) if cache_bytes is None else ReferenceEngine(pipeline, cache_bytes)
     return NativeEngine(
         pipeline, library, handle, reference
     ), f"the kernel knows this pipeline ({cpu(library)})"
-
-
-def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, Programs | None]:
-    """As `grammar_of`; where no splitter was written for the pre-tokenizers, what runs before one."""
-    try:
-        return *grammar_of(leaves), None
-    except Unsupported:
-        *first, last = leaves or (None,)
-        if type(last) is not ByteLevel or (last.add_prefix_space and first):
-            raise
-    try:
-        programs = compiled(tuple(layer for leaf in first if leaf for layer in layers_of(leaf)))
-    except Unknown as problem:
-        raise Unsupported(str(problem)) from problem
-    return GPT2 if last.use_regex else WHOLE, False, programs
-
-
-def grammar_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
-    """The number of the splitter that does what the pre-tokenizers do, and whether a space goes first."""
-    last = leaves[-1] if leaves else None
-    if type(last) is not ByteLevel:
-        raise Unsupported("it is not byte-level")
-    splits = leaves[:-1]
-    if not splits:
-        return GPT2 if last.use_regex else WHOLE, last.add_prefix_space
-    if last.add_prefix_space:
-        raise Unsupported("it puts a space before every piece")
-    split = splits[0]
-    if len(splits) > 1 or last.use_regex or type(split) is not Split:
-        raise Unsupported("it cuts a text more than once")
-    whole = split.behavior == "isolated" or (split.behavior == "removed" and split.invert)
-    if split.pattern.literal or split.pattern.source not in GRAMMARS or not whole:
-        raise Unsupported("it has no splitter for the pattern")
-    return GRAMMARS[split.pattern.source], False
-
-
-def is_nfc(normalizer: Normalizer | None) -> bool:
-    if normalizer is None:
-        return False
-    parts = normalizer.parts or (normalizer,)
-    if any(type(part) is not NFC for part in parts):
-        raise Unsupported(f"it has no {type(normalizer).__name__} normalizer")
-    return True
-
-
-class _Matched:
-    """The added tokens that are looked for in raw text, or in normalized text, for the kernel."""
-
-    def __init__(self, pipeline: Pipeline, normalized: bool) -> None:
-        vocabulary = pipeline.added
-        tokens = [token for token in vocabulary.in_matching_order() if token.normalized == normalized]
-        ignored = vocabulary.special if vocabulary.encode_special_tokens else {}
-        spaced = any(token.content[:1] in WHITESPACE for token in tokens)
-        if spaced and any(token.rstrip for token in tokens):
-            raise Unsupported("an added token begins with the white space that another takes")
-        normalize = pipeline.normalizer.normalize_str if normalized and pipeline.normalizer else str
-        self._contents = _strings([normalize(token.content) for token in tokens])
-        self._ids = np.array([vocabulary.ids[token.content] for token in tokens], np.uint32)
-        self._flags = np.array([_flags(token, token.content in ignored) for token in tokens], np.uint8)
-        self.added = Added(self._contents.strings, self._ids.ctypes.data, self._flags.ctypes.data)
-
-
-def _flags(token: AddedToken, ignored: bool) -> int:
-    return token.single_word + 2 * token.lstrip + 4 * token.rstrip + 8 * ignored
-
-
-# compiled models by the tables that copies of a model share
-_models: WeakKeyDictionary[Any, dict[tuple[bool, int], Handle]] = WeakKeyDictionary()
-
-
-def _model(library: Any, model: Model, cache_bytes: int) -> Handle:
-    """The compiled model; made once for all pipelines that share its vocabulary."""
-    if type(model) is not BPE:
-        raise Unsupported(f"it has no {type(model).__name__} model")
-    if model.is_random:
-        raise Unsupported("merges are dropped at random")
-    if model.continuing_subword_prefix or model.end_of_word_suffix:
-        raise Unsupported("tokens have a prefix or a suffix")
-    made = _models.setdefault(model._tables, {})
-    key = (model.ignore_merges, cache_bytes)
-    if key not in made:
-        tables = model._tables
-        if tables.order is not None and len(np.unique(tables.numbers)) < len(tables.numbers):
-            raise Unsupported("two tokens have the same id")
-        tokens, merges = _checked(tables.flat), flat_strings(*tables.flat.chosen(tables.parts))
-        numbers = tables.numbers.astype(np.uint32)
-        made[key] = call(
-            library,
-            "arrowprep_model_new",
-            "arrowprep_model_free",
-            byref(tokens.strings),
-            numbers.ctypes.data,
-            byref(merges.strings),
-            model.ignore_merges,
-            cache_bytes,
-        )
-    return made[key]
-
-
-def _checked(texts: Flat) -> FlatStrings:
-    """The same for those of a vocabulary."""
-    try:
-        texts.data.decode()
-    except UnicodeDecodeError as error:
-        raise Unsupported("a token has half of a surrogate pair") from error
-    return flat_strings(*texts)
-
-
-def _strings(texts: list[str]) -> FlatStrings:
-    """For the kernel."""
-    try:
-        return flat_strings(*utf8(texts))
-    except UnicodeEncodeError as error:
-        raise Unsupported("a token has half of a surrogate pair") from error

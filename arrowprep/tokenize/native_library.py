@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 5
+ABI = 6
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -50,6 +50,34 @@ class Added(Structure):
 
 class LayerPrograms(Structure):
     _fields_ = [("runs", c_void_p), ("run_count", c_size_t), ("words", c_void_p), ("word_count", c_size_t)]
+
+
+class ModelParts(Structure):
+    _fields_ = [
+        ("kind", c_uint32),
+        ("options", c_uint32),
+        ("tokens", Strings),
+        ("ids", c_void_p),
+        ("merges", Strings),
+        ("visible_space", Strings),
+        ("unknown", c_int64),
+        ("cache_bytes", c_size_t),
+    ]
+
+
+class StepParts(Structure):
+    _fields_ = [("numbers", c_void_p), ("options", c_void_p), ("texts", Strings)]
+
+
+class PipelineParts(Structure):
+    _fields_ = [
+        ("cut", c_uint32),
+        ("before", StepParts),
+        ("after", StepParts),
+        ("layers", c_void_p),
+        ("in_raw", Added),
+        ("in_normalized", Added),
+    ]
 
 
 class Texts(Structure):
@@ -137,23 +165,9 @@ class FileParts(Structure):
 
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_cpu": (c_uint32, []),
-    "arrowprep_model_new": (
-        c_void_p,
-        [POINTER(Strings), c_void_p, POINTER(Strings), c_uint32, c_size_t, POINTER(Failure)],
-    ),
+    "arrowprep_model_new": (c_void_p, [POINTER(ModelParts), POINTER(Failure)]),
     "arrowprep_model_free": (None, [c_void_p]),
-    "arrowprep_tokenizer_new": (
-        c_void_p,
-        [
-            c_void_p,
-            c_uint32,
-            c_uint32,
-            POINTER(LayerPrograms),
-            POINTER(Added),
-            POINTER(Added),
-            POINTER(Failure),
-        ],
-    ),
+    "arrowprep_tokenizer_new": (c_void_p, [c_void_p, POINTER(PipelineParts), POINTER(Failure)]),
     "arrowprep_tokenizer_free": (None, [c_void_p]),
     "arrowprep_encode": (c_void_p, [c_void_p, POINTER(Texts), c_uint32, c_size_t, POINTER(Failure)]),
     "arrowprep_encoded_free": (None, [c_void_p]),

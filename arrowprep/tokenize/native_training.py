@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from arrowprep.errors import NotText
-from arrowprep.tokenize.native import Unsupported, aligned, grammar_of, is_nfc, text_column, threads
+from arrowprep.tokenize.native import aligned, text_column, threads
 from arrowprep.tokenize.native_library import (
     CountedPieces,
     Failure,
@@ -20,6 +20,8 @@ from arrowprep.tokenize.native_library import (
     call,
     flat_strings,
 )
+from arrowprep.tokenize.native_models import Unsupported
+from arrowprep.tokenize.native_pipeline import grammar_of, is_nfc
 from arrowprep.tokenize.normalizers import Normalizer
 from arrowprep.tokenize.pre_tokenizers import PreTokenizer
 

@@ -32,6 +32,9 @@ typedef struct { uint8_t bytes[LONGEST_TOKEN]; size_t size; } Token;
 
 static Token known[TOKENS];
 static uint32_t operands[MERGES][2];
+static const int64_t no_ends[1];
+#define NO_STRINGS (arrowprep_strings){NULL, 0, no_ends, 0}
+
 static arrowprep_model *models[2][3]; /* by ignore_merges; no cache, a tiny one, a large one */
 static arrowprep_decoder *decoder;
 
@@ -82,7 +85,8 @@ static void make_models(void) {
   arrowprep_strings merges = {rules, rule_ends[2 * MERGES], rule_ends, 2 * MERGES};
   for (int ignore = 0; ignore < 2; ignore++)
     for (int size = 0; size < 3; size++)
-      CHECK(models[ignore][size] = arrowprep_model_new(&tokens, ids, &merges, ignore, (size_t[]){0, 64, 1 << 20}[size], NULL));
+      CHECK(models[ignore][size] = arrowprep_model_new(
+                &(arrowprep_model_parts){0, ignore, tokens, ids, merges, NO_STRINGS, -1, (size_t[]){0, 64, 1 << 20}[size]}, NULL));
   CHECK(decoder = arrowprep_decoder_new(&tokens, ids, special, NULL));
 }
 
@@ -254,6 +258,17 @@ static arrowprep_added added(Input *in, Added *made) {
   return (arrowprep_added){{made->text, made->ends[count], made->ends, count}, made->ids, made->flags};
 }
 
+/* options: 1 text is normalized to NFC, 2 a space is put before what begins with none */
+static arrowprep_tokenizer *tokenizer_of(const arrowprep_model *model, uint32_t cut, uint32_t options, const arrowprep_layers *layers,
+                                         arrowprep_added in_raw, arrowprep_added in_normalized, arrowprep_failure *failure) {
+  static const uint32_t none[1], compose[1] = {4}, lead[1] = {3};
+  static const int64_t ends[3];
+  const arrowprep_strings texts[2] = {NO_STRINGS, {NULL, 0, ends, 2}};
+  arrowprep_pipeline_parts parts = {
+      cut, {compose, none, texts[options & 1]}, {lead, none, texts[options >> 1 & 1]}, layers, in_raw, in_normalized};
+  return arrowprep_tokenizer_new(model, &parts, failure);
+}
+
 static void encode(Input *in, uint8_t how) {
   uint8_t pipeline = byte(in);
   uint32_t grammar = pipeline % 6, options = pipeline / 6 % 4;
@@ -265,7 +280,7 @@ static void encode(Input *in, uint8_t how) {
   for (int size = 0; size < 3; size++) {
     arrowprep_failure failure = {0};
     arrowprep_tokenizer *tokenizer =
-        arrowprep_tokenizer_new(models[how >> 3 & 1][size], grammar, options, NULL, &in_raw, &in_normalized, &failure);
+        tokenizer_of(models[how >> 3 & 1][size], grammar, options, NULL, in_raw, in_normalized, &failure);
     CHECK(tokenizer);
     for (int turn = 0; turn < 4; turn++) { /* cold, warm, on two threads, traced */
       arrowprep_encoded *found = arrowprep_encode(tokenizer, &made.texts, turn == 3, turn == 2 ? 2 : 1, &failure);
@@ -285,7 +300,7 @@ static void encode(Input *in, uint8_t how) {
 
 /* Whatever offsets and null bits say: a result or a failure. */
 static void garbage(Input *in, uint8_t how) {
-  static const arrowprep_added none;
+  arrowprep_added none = {NO_STRINGS, NULL, NULL};
   uint8_t pipeline = byte(in);
   arrowprep_failure failure = {0};
   uint64_t words[64];
@@ -295,8 +310,8 @@ static void garbage(Input *in, uint8_t how) {
   for (int i = 3; i < 7; i++) words[i] = byte(in) % 32;
   for (size_t i = 7; i < 7 + 3 * steps; i++) words[i] = i % 3 == 1 ? byte(in) % 9 | (byte(in) & 1) << 8 : byte(in) % 32;
   arrowprep_layers layers = {runs, byte(in) % 6, words, byte(in) & 7 ? 7 + 3 * steps : byte(in) % 64};
-  arrowprep_tokenizer *tokenizer = arrowprep_tokenizer_new(
-      models[0][1], pipeline, pipeline >> 6, how & 16 ? &layers : NULL, &none, &none, &failure);
+  arrowprep_tokenizer *tokenizer = tokenizer_of(
+      models[0][1], pipeline, pipeline >> 6, how & 16 ? &layers : NULL, none, none, &failure);
   if (!tokenizer) { check_failure(&failure); return; }
   size_t width = how & 1 ? 8 : 4, count = byte(in) % 8, size = (count + 1) * width;
   uint8_t raw[64];
@@ -412,7 +427,7 @@ static void read_file(Input *in, uint8_t how) {
 
 int LLVMFuzzerInitialize(int *count, char ***words) {
   (void)count, (void)words;
-  CHECK(arrowprep_abi() == 4);
+  CHECK(arrowprep_abi() == 6);
   fprintf(stderr, "border: %s path\n", arrowprep_cpu() ? "AVX2" : "portable");
   make_models();
   return 0;

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 5. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 6. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -143,27 +143,64 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 5 is what this header describes. */
+/* The version of this interface; 6 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
 uint32_t arrowprep_cpu(void);
 
-/* A byte-level BPE model. tokens: spelled in byte characters, with an id each.
- * merges: left, right, left, right, ... by rank. cache_bytes: for known pieces; 0 for none */
-arrowprep_model *arrowprep_model_new(const arrowprep_strings *tokens, const uint32_t *ids,
-                                     const arrowprep_strings *merges, uint32_t ignore_merges,
-                                     size_t cache_bytes, arrowprep_failure *failure);
+/* A model.
+ * kind: 0 byte-level BPE, 1 BPE of characters
+ * options: 1 a piece that is a token is taken as it is, 2 unknown neighbours are one token,
+ *   4 a character that is no token is spelled in tokens <0x00> to <0xFF>, where they are there
+ * tokens: with an id each; of kind 0 spelled in byte characters
+ * merges: left, right, left, right, ... by rank
+ * visible_space: one text, the character that stands for a space in tokens where pieces
+ *   have the space; empty where a space is a space
+ * unknown: the id of the unknown token; -1 there is none, unknown characters are dropped;
+ *   -2 there should be one, and its absence is an error
+ * cache_bytes: for known pieces; 0 for none */
+typedef struct {
+  uint32_t kind;
+  uint32_t options;
+  arrowprep_strings tokens;
+  const uint32_t *ids;
+  arrowprep_strings merges;
+  arrowprep_strings visible_space;
+  int64_t unknown;
+  size_t cache_bytes;
+} arrowprep_model_parts;
+
+arrowprep_model *arrowprep_model_new(const arrowprep_model_parts *parts, arrowprep_failure *failure);
 void arrowprep_model_free(arrowprep_model *model);
 
+/* Changes of a text, in order: a number, options and two texts each.
+ * 0 the first text is put in front; 1 the first is replaced by the second (option 1: which
+ * stands for all of it, not for its last character); 2 the first, which stands for a
+ * space, becomes one; 3 a space is put in front of what begins with none (option 1: at the
+ * start of a text alone); 4 it is normalized to NFC */
+typedef struct {
+  const uint32_t *numbers;
+  const uint32_t *options;
+  arrowprep_strings texts;
+} arrowprep_steps;
+
 /* A pipeline over a model, which it keeps alive.
- * grammar: 0 the whole text, 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken
- * options: 1 text is normalized to NFC, 2 a space is put before what begins with none
- * layers: null, or what cuts a text before the grammar does */
-arrowprep_tokenizer *arrowprep_tokenizer_new(const arrowprep_model *model, uint32_t grammar,
-                                             uint32_t options, const arrowprep_layers *layers,
-                                             const arrowprep_added *in_raw,
-                                             const arrowprep_added *in_normalized,
+ * cut: 0 not at all, by the pattern of 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken;
+ *   64 before each space
+ * before, after: what is done to a text before and after the tokens in_normalized are
+ *   looked for in it
+ * layers: null, or what cuts a text before `cut` does */
+typedef struct {
+  uint32_t cut;
+  arrowprep_steps before;
+  arrowprep_steps after;
+  const arrowprep_layers *layers;
+  arrowprep_added in_raw;
+  arrowprep_added in_normalized;
+} arrowprep_pipeline_parts;
+
+arrowprep_tokenizer *arrowprep_tokenizer_new(const arrowprep_model *model, const arrowprep_pipeline_parts *parts,
                                              arrowprep_failure *failure);
 void arrowprep_tokenizer_free(arrowprep_tokenizer *tokenizer);
 

@@ -123,7 +123,7 @@ impl Matcher {
 
 /// The first place of a byte; 32 at a time, in a form that compilers make vectors of.
 #[inline]
-fn find_byte(text: &[u8], byte: u8) -> Option<usize> {
+pub fn find_byte(text: &[u8], byte: u8) -> Option<usize> {
     let mut chunks = text.chunks_exact(32);
     let mut at = 0;
     for chunk in &mut chunks {

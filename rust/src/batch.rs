@@ -1,6 +1,7 @@
 //! A column of texts to columns of tokens, on one thread or several.
 
-use crate::tokenizer::{Tokenizer, Tokens, Worker};
+use crate::tokenizer::{Tokenizer, Worker};
+use crate::tokens::Tokens;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;

@@ -1,6 +1,6 @@
 //! Ids to text.
 
-use crate::model::spelled;
+use crate::spelling::spelled;
 
 /// The bytes of each token of a byte-level pipeline, by id.
 pub struct Decoder {

@@ -5,13 +5,16 @@
 
 use crate::added::{Added, Matcher};
 use crate::batch::{self, Column, Encoded, Offsets, Problem};
+use crate::cut::Cut;
 use crate::decode::{Decoded, Decoder};
 use crate::frame::{Layout, Values};
-use crate::merge::Rules;
-use crate::model::{self, Merges};
+use crate::model::{Kind, Model};
+use crate::models::{ByteBpe, CharacterBpe, Options, Unknown};
 use crate::read::{self, Parts};
+use crate::spelling::Merges;
 use crate::split::{cpu_path, CpuPath, Grammar, Layers};
-use crate::tokenizer::{Model, Tokenizer, Worker};
+use crate::steps::Step;
+use crate::tokenizer::{Route, Tokenizer, Worker};
 use crate::train::count::{Counted, Counter};
 use crate::train::learn::{Learner, Merge};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -19,7 +22,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 #[repr(C)]
 pub struct Failure {
@@ -53,6 +56,38 @@ pub struct LayerPrograms {
     run_count: usize,
     words: *const u64,
     word_count: usize,
+}
+
+/// What a model is made of; the header says what of it each kind looks at.
+#[repr(C)]
+pub struct ModelParts {
+    kind: u32,
+    options: u32,
+    tokens: Strings,
+    ids: *const u32,
+    merges: Strings,
+    visible_space: Strings,
+    unknown: i64,
+    cache_bytes: usize,
+}
+
+/// Steps: a number and options each, and two texts.
+#[repr(C)]
+pub struct StepParts {
+    numbers: *const u32,
+    options: *const u32,
+    texts: Strings,
+}
+
+/// What a pipeline is beside its model.
+#[repr(C)]
+pub struct PipelineParts {
+    cut: u32,
+    before: StepParts,
+    after: StepParts,
+    layers: *const LayerPrograms,
+    in_raw: AddedTokens,
+    in_normalized: AddedTokens,
 }
 
 /// A string column. wide: whether its offsets are of 64 bits
@@ -205,24 +240,54 @@ pub extern "C" fn arrowprep_cpu() -> u32 {
 }
 
 /// # Safety
+/// As `values`.
+unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
+    // SAFETY: passed on; as many ids as tokens
+    let (tokens, ids, merges, visible) = unsafe {
+        let tokens = parts.tokens.get()?;
+        let ids = values(parts.ids, tokens.len())?;
+        (tokens, ids, parts.merges.get()?, parts.visible_space.get()?)
+    };
+    let flag = |bit: u32| parts.options & bit != 0;
+    let made = match parts.kind {
+        0 => ByteBpe::new(&tokens, ids, Merges(&merges), flag(1)).map(|bpe| Kind::Bytes(Box::new(bpe))),
+        1 => {
+            let options = Options {
+                ignore_merges: flag(1),
+                fuse_unknown: flag(2),
+                byte_fallback: flag(4),
+                unknown: match (u32::try_from(parts.unknown), parts.unknown) {
+                    (Ok(id), _) => Unknown::Token(id),
+                    (_, -1) => Unknown::Dropped,
+                    _ => Unknown::Missing,
+                },
+                visible: visible.first().copied().unwrap_or_default(),
+            };
+            CharacterBpe::new(&tokens, ids, Merges(&merges), options)
+                .map(|bpe| Kind::Characters(Box::new(bpe)))
+        }
+        kind => Err(format!("there is no kind of model {kind}")),
+    };
+    made.map_err(refused)
+}
+
+fn refused(problem: String) -> (i64, String) {
+    (-1, problem)
+}
+
+/// # Safety
 /// See the header.
 #[no_mangle]
 pub unsafe extern "C" fn arrowprep_model_new(
-    tokens: *const Strings,
-    ids: *const u32,
-    merges: *const Strings,
-    ignore_merges: u32,
-    cache_bytes: usize,
+    parts: *const ModelParts,
     failure: *mut Failure,
 ) -> *mut Arc<Model> {
     guarded(failure, || {
-        // SAFETY: the header asks for these
-        let (tokens, merges) = unsafe { ((*tokens).get()?, (*merges).get()?) };
-        // SAFETY: as many ids as tokens
-        let ids = unsafe { values(ids, tokens.len())? };
-        let (vocabulary, rules): (_, Rules) =
-            model::byte_level(&tokens, ids, Merges(&merges)).map_err(|problem| (-1, problem))?;
-        Ok(Box::new(Arc::new(Model::new(vocabulary, rules, ignore_merges != 0, cache_bytes))))
+        // SAFETY: the header asks for it
+        let parts = unsafe { &*parts };
+        // SAFETY: passed on
+        let kind = unsafe { kind(parts)? };
+        Ok(Box::new(Arc::new(Model::new(kind, parts.cache_bytes))))
     })
 }
 
@@ -269,33 +334,43 @@ unsafe fn layers_of(programs: &LayerPrograms) -> Outcome<Layers> {
 }
 
 /// # Safety
+/// As `values`.
+unsafe fn steps(parts: &StepParts) -> Outcome<Vec<Step>> {
+    // SAFETY: passed on; two texts for each step
+    let (texts, numbers, options) = unsafe {
+        let texts = parts.texts.get()?;
+        let count = texts.len() / 2;
+        (texts, values(parts.numbers, count)?, values(parts.options, count)?)
+    };
+    let parts = texts.chunks_exact(2).zip(numbers).zip(options);
+    let steps = parts.map(|((pair, &number), &options)| Step::from_parts(number, options, pair[0], pair[1]));
+    steps.collect::<Result<_, _>>().map_err(refused)
+}
+
+/// # Safety
 /// See the header.
 #[no_mangle]
 pub unsafe extern "C" fn arrowprep_tokenizer_new(
     model: *const Arc<Model>,
-    grammar: u32,
-    options: u32,
-    layers: *const LayerPrograms,
-    in_raw: *const AddedTokens,
-    in_normalized: *const AddedTokens,
+    parts: *const PipelineParts,
     failure: *mut Failure,
 ) -> *mut Tokenizer {
     guarded(failure, || {
-        let grammar = Grammar::from_number(grammar).ok_or((-1, format!("there is no grammar {grammar}")))?;
         // SAFETY: the header asks for these
-        let (model, in_raw, in_normalized) =
-            unsafe { (Arc::clone(&*model), matcher(&*in_raw)?, matcher(&*in_normalized)?) };
-        // SAFETY: as above; it may be null
-        let layers = unsafe { layers.as_ref().map(|programs| layers_of(programs)).transpose()? };
-        Ok(Box::new(Tokenizer {
-            model,
-            grammar,
-            nfc: options & 1 != 0,
-            prefix: options & 2 != 0,
-            layers,
-            in_raw,
-            in_normalized,
-        }))
+        let (model, parts) = unsafe { (Arc::clone(&*model), &*parts) };
+        let cut = Cut::from_number(parts.cut).ok_or((-1, format!("there is no cut {}", parts.cut)))?;
+        // SAFETY: passed on; it may be null
+        let layers = unsafe { parts.layers.as_ref().map(|programs| layers_of(programs)).transpose()? };
+        // SAFETY: passed on
+        let (before, after, in_raw, in_normalized) = unsafe {
+            (
+                steps(&parts.before)?,
+                steps(&parts.after)?,
+                matcher(&parts.in_raw)?,
+                matcher(&parts.in_normalized)?,
+            )
+        };
+        Ok(Box::new(Tokenizer { model, route: Route { before, after, layers, cut }, in_raw, in_normalized }))
     })
 }
 

@@ -5,8 +5,11 @@
 //! safe to call from Rust: `tokenizer` puts the parts together.
 
 pub mod added;
+pub mod aligned;
 pub mod batch;
+pub mod bigrams;
 pub mod cache;
+pub mod cut;
 pub mod cuts;
 pub mod decode;
 pub mod ffi;
@@ -14,12 +17,16 @@ pub mod frame;
 pub mod memory;
 pub mod merge;
 pub mod model;
+pub mod models;
 pub mod normal;
 pub mod pairs;
 pub mod queue;
 pub mod read;
+pub mod spelling;
 pub mod split;
+pub mod steps;
 pub mod tokenizer;
+pub mod tokens;
 pub mod train;
 pub mod unicode;
 mod unicode_runs;

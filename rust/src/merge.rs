@@ -3,7 +3,6 @@
 //! Source: Sennrich, Haddow and Birch (2016), section 3.2.
 
 use crate::cache::{bytes_of, Key};
-use crate::cuts::Cuts;
 use crate::pairs::{Pairs, NEVER};
 use crate::split::{cpu_path, CpuPath};
 use std::cmp::Reverse;
@@ -33,13 +32,15 @@ pub struct Rules {
     bytes: [u32; 256],
     /// The rank of each pair of single bytes: most lookups are these, and few of the 256 KB are in use.
     byte_ranks: Box<[u32]>,
-    pub cuts: Cuts,
 }
 
 /// Up to so many symbols all ranks are in a few vectors.
 const SHORT: usize = 16;
 /// From more symbols than that on a heap beats scanning for the lowest rank.
 const LONGEST_SCANNED: usize = 64;
+
+/// Up to so many symbols that are no bytes are moved on each merge.
+const LONGEST_MOVED: usize = 32;
 
 /// How many short pieces are merged in turn.
 pub const LANES: usize = 8;
@@ -76,12 +77,16 @@ pub struct Scratch {
 }
 
 impl Rules {
-    /// results: what a rule's pair becomes, by rank; bytes: the token of each single byte;
-    /// cuts: of the bytes of all results
-    pub fn new(pairs: Pairs, results: Vec<u32>, bytes: [u32; 256], cuts: Cuts) -> Self {
+    /// results: what a rule's pair becomes, by rank; bytes: the token of each single byte
+    pub fn new(pairs: Pairs, results: Vec<u32>, bytes: [u32; 256]) -> Self {
         let all = bytes.iter().flat_map(|&left| bytes.iter().map(move |&right| (left, right)));
         let byte_ranks = all.map(|(left, right)| pairs.rank(left, right)).collect();
-        Rules { pairs, results, bytes, byte_ranks, cuts }
+        Rules { pairs, results, bytes, byte_ranks }
+    }
+
+    /// Of a model whose pieces begin as other tokens than those of single bytes.
+    pub fn over_symbols(pairs: Pairs, results: Vec<u32>) -> Self {
+        Rules { pairs, results, bytes: [0; 256], byte_ranks: Box::default() }
     }
 
     #[inline(always)]
@@ -254,6 +259,41 @@ impl Rules {
         true
     }
 
+    /// Merge `tokens` in place; how many are left, from the first on.
+    pub fn merge_tokens(&self, tokens: &mut [Token], scratch: &mut Scratch) -> usize {
+        match tokens.len() {
+            0..=1 => tokens.len(),
+            2..=LONGEST_MOVED => self.merge_moving(tokens),
+            _ => self.merge_long(tokens, scratch),
+        }
+    }
+
+    /// By scanning for the lowest rank; what stands behind a merge moves down.
+    fn merge_moving(&self, tokens: &mut [Token]) -> usize {
+        let mut len = tokens.len();
+        let mut ranks = [NEVER; LONGEST_MOVED];
+        for (rank, pair) in ranks.iter_mut().zip(tokens.windows(2)) {
+            *rank = self.pairs.rank(pair[0].id, pair[1].id);
+        }
+        loop {
+            let ranked = ranks[..len - 1].iter().zip(0usize..);
+            let Some((&rank, at)) = ranked.min() else { break };
+            if rank == NEVER {
+                break;
+            }
+            tokens[at].id = self.results[rank as usize];
+            tokens.copy_within(at + 2..len, at + 1);
+            ranks.copy_within(at + 1..len - 1, at);
+            len -= 1;
+            let rank = |left: usize| self.pairs.rank(tokens[left].id, tokens[left + 1].id);
+            ranks[at] = if at + 1 < len { rank(at) } else { NEVER };
+            if at > 0 {
+                ranks[at - 1] = rank(at - 1);
+            }
+        }
+        len
+    }
+
     /// With a heap of (rank, place) and links between neighbours; O(n log n).
     #[inline(never)]
     fn merge_long(&self, tokens: &mut [Token], scratch: &mut Scratch) -> usize {
@@ -362,12 +402,8 @@ mod tests {
             for &(left, right, rank) in &rules {
                 ranks.insert((left, right), rank);
             }
-            let merged = Rules::new(
-                Pairs::new(&rules).unwrap(),
-                results.clone(),
-                std::array::from_fn(|i| i as u32),
-                Cuts::default(),
-            );
+            let merged =
+                Rules::new(Pairs::new(&rules).unwrap(), results.clone(), std::array::from_fn(|i| i as u32));
             for len in [1, 2, 3, 7, SHORT, SHORT + 1, 30, LONGEST_SCANNED, LONGEST_SCANNED + 1, 200] {
                 let piece: Vec<u8> = (0..len).map(|_| 97 + random(3) as u8).collect();
                 let mut tokens = Vec::new();

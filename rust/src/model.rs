@@ -1,103 +1,77 @@
-//! A model out of what a tokenizer file says: tokens spelled in byte characters, and merges.
+//! A model: how pieces become tokens, and the spaces that remember what became of them.
 
-use crate::cache::LONGEST_KEY;
-use crate::cuts::Cuts;
-use crate::merge::Rules;
-use crate::pairs::{Pairs, MOST_IDS, MOST_RANKS};
-use crate::vocabulary::Vocabulary;
+use crate::cache::Key;
+use crate::merge::{Scratch, Token};
+use crate::models::{ByteBpe, CharacterBpe};
+use crate::tokenizer::Space;
+use std::sync::Mutex;
 
-/// Pairs of tokens, one after the other: left, right, left, right.
-pub struct Merges<'a>(pub &'a [&'a [u8]]);
-
-/// The vocabulary and rules of a byte-level BPE model.
-///
-/// A token with a character that spells no byte is never reached from bytes, and is
-/// left out with its merges. Says what is wrong where the kernel cannot take the model.
-pub fn byte_level(tokens: &[&[u8]], ids: &[u32], merges: Merges) -> Result<(Vocabulary, Rules), String> {
-    let size = tokens.iter().map(|token| token.len()).sum();
-    if size >= u32::MAX as usize || tokens.len() >= MOST_IDS as usize {
-        return Err("the vocabulary is too large".into());
-    }
-    let short = tokens.iter().filter(|token| token.len() <= 2 * LONGEST_KEY).count();
-    let mut vocabulary = Vocabulary::new(short, tokens.len(), size);
-    let mut bytes = Vec::new();
-    for (token, &id) in tokens.iter().zip(ids) {
-        if id >= MOST_IDS {
-            return Err(format!("the id {id} is larger than {}", MOST_IDS - 1));
-        }
-        if !token.is_empty() && spelled(token, &mut bytes) {
-            vocabulary.add(&bytes, id);
-        }
-    }
-    let mut singles = [0; 256];
-    for byte in 0..=255u8 {
-        let id = vocabulary.find(&[byte]).ok_or_else(|| format!("no token spells the byte 0x{byte:02x}"))?;
-        singles[byte as usize] = id;
-    }
-    let rules = rules(&vocabulary, merges, singles)?;
-    Ok((vocabulary, rules))
+/// How pieces become tokens. Every kind gives a piece the same tokens wherever it stands.
+pub enum Kind {
+    Bytes(Box<ByteBpe>),
+    Characters(Box<CharacterBpe>),
 }
 
-fn rules(vocabulary: &Vocabulary, merges: Merges, bytes: [u32; 256]) -> Result<Rules, String> {
-    let count = merges.0.len() / 2;
-    if count >= MOST_RANKS as usize {
-        return Err("there are too many merges".into());
-    }
-    let mut found = Vec::with_capacity(count);
-    let mut results = vec![0; count];
-    let mut cuts = Cuts::default();
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    for (rank, pair) in merges.0.chunks_exact(2).enumerate() {
-        if !spelled(pair[0], &mut left) || !spelled(pair[1], &mut right) {
-            continue;
-        }
-        let ids = (vocabulary.find(&left), vocabulary.find(&right));
-        left.extend_from_slice(&right);
-        let (Some(first), Some(second), Some(whole)) = (ids.0, ids.1, vocabulary.find(&left)) else {
-            return Err(format!("merge {rank} has a token that is not in the vocabulary"));
-        };
-        cuts.add(&left);
-        found.push((first, second, rank as u32));
-        results[rank] = whole;
-    }
-    let pairs = Pairs::new(&found).ok_or("the merges cannot be put in a table")?;
-    Ok(Rules::new(pairs, results, bytes, cuts))
+/// Whether the tokens of a piece were found, and cover it one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelled {
+    Whole,
+    /// The tokens are right, where they begin and end is not.
+    Uneven,
+    /// It cannot be spelled, which is an error that the caller words.
+    Failed,
 }
 
-/// The bytes that the characters of `token` spell; false where one spells none.
-///
-/// Printable Latin-1 stands for itself, the rest for U+0100 and on. Source: GPT-2's encoder.
-pub fn spelled(token: &[u8], bytes: &mut Vec<u8>) -> bool {
-    bytes.clear();
-    let Ok(text) = std::str::from_utf8(token) else { return false };
-    for character in text.chars() {
-        match (character as u32, character as u32 % 256) {
-            (code @ (0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff), _) => bytes.push(code as u8),
-            // 0x00..=0x20, 0x7f..=0xa0 and 0xad are the 68 bytes that are left, in this order
-            (0x100..=0x120, low) => bytes.push(low as u8),
-            (0x121..=0x142, low) => bytes.push((low + 0x7f - 0x21) as u8),
-            (0x143, _) => bytes.push(0xad),
-            _ => return false,
+impl Kind {
+    /// The tokens of a piece, in the place of what `out` has. key: its key, where it is short
+    pub fn spell(
+        &self,
+        piece: &[u8],
+        key: Option<Key>,
+        scratch: &mut Scratch,
+        out: &mut Vec<Token>,
+    ) -> Spelled {
+        out.clear();
+        match self {
+            Kind::Bytes(bpe) => {
+                bpe.spell(piece, key, scratch, out);
+                Spelled::Whole
+            }
+            Kind::Characters(bpe) => bpe.spell(piece, scratch, out),
         }
     }
-    true
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A kind of model with its vocabulary, and what threads that use it work in.
+pub struct Model {
+    pub kind: Kind,
+    spaces: Mutex<Vec<Box<Space>>>,
+    cache_limit: usize,
+}
 
-    #[test]
-    fn every_byte_is_spelled_once() {
-        let mut found: Vec<u8> = Vec::new();
-        let mut bytes = Vec::new();
-        for character in (0..0x11_0000).filter_map(char::from_u32) {
-            if spelled(character.to_string().as_bytes(), &mut bytes) {
-                found.extend(&bytes);
+/// How many spaces a model keeps between calls: as many threads start warm.
+const SPACES: usize = 4;
+
+impl Model {
+    /// cache_limit: bytes of all caches together
+    pub fn new(kind: Kind, cache_limit: usize) -> Self {
+        Model { kind, spaces: Mutex::default(), cache_limit: cache_limit / SPACES }
+    }
+
+    /// What one thread works with; with a warm cache when there is one.
+    ///
+    /// The lock is only tried: where another thread holds it, or held it in the process
+    /// that this one was forked from, a new one does as well.
+    pub fn take_space(&self) -> Box<Space> {
+        let kept = self.spaces.try_lock().ok().and_then(|mut spaces| spaces.pop());
+        kept.unwrap_or_else(|| Box::new(Space::new(self.cache_limit)))
+    }
+
+    pub fn return_space(&self, space: Box<Space>) {
+        if let Ok(mut spaces) = self.spaces.try_lock() {
+            if spaces.len() < SPACES {
+                spaces.push(space);
             }
         }
-        found.sort_unstable();
-        assert_eq!(found, (0..=255).collect::<Vec<u8>>());
-        assert!(spelled("Ġé".as_bytes(), &mut bytes) && bytes == [0x20, 0xe9]);
     }
 }

@@ -21,6 +21,9 @@ pub const LONG: u64 = 0x80 << 56;
 pub const ADDED: u64 = 0x81 << 56;
 pub const END: u64 = 0x82 << 56;
 
+/// In a start: the piece goes on with the word of the one before.
+pub const CONTINUES: usize = 1 << (usize::BITS - 1);
+
 /// Whether an event's key is that of a piece, which the cache may know.
 #[inline(always)]
 pub fn is_short(key: Key) -> bool {
@@ -30,7 +33,7 @@ pub fn is_short(key: Key) -> bool {
 /// Events that wait for each other: lines of the cache are fetched while later pieces are cut.
 pub struct Queue {
     events: Box<[Event; CAPACITY]>,
-    /// where each piece and added token begins
+    /// where each piece and added token begins, and whether it goes on with a word
     starts: Box<[usize; CAPACITY]>,
     len: usize,
 }
@@ -117,6 +120,11 @@ impl Queue {
             start = stop as usize;
         }
         self.len += count;
+    }
+
+    /// The last piece but `back` goes on with the word of the one before it.
+    pub fn continues(&mut self, back: usize) {
+        self.starts[self.len - 1 - back] |= CONTINUES;
     }
 
     pub fn added(&mut self, id: u32, start: usize, len: usize) {

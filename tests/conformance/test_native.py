@@ -32,7 +32,7 @@ def texts() -> pa.Array:
     return pa.array([row["text"] for row in rows if isinstance(row.get("text"), str)])
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama3like", "qwen3", "gptoss"])
+@pytest.mark.parametrize("name", ["gpt2", "llama3like", "qwen3", "gptoss", "llama2like"])
 def test_golden_texts_are_encoded_as_the_reference_does(name: str, texts: pa.Array) -> None:
     assert ROOT is not None
     tok = Tokenizer.from_file(Path(ROOT, "tokenizers", name, "tokenizer.json.gz"))

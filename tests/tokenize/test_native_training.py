@@ -15,8 +15,8 @@ from arrowprep import Dataset
 from arrowprep.config import configured
 from arrowprep.errors import NotText
 from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers, trainers
-from arrowprep.tokenize.native import GRAMMARS
 from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.native_pipeline import GRAMMARS
 from arrowprep.tokenize.trainers import counting, pairs
 from arrowprep.tokenize.trainers.bpe import BpeTrainer
 

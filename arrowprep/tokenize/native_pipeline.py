@@ -1,0 +1,266 @@
+"""Pipelines as the kernel takes them, or why it does not.
+
+A pipeline is a list of steps that change a text, before and after added tokens are looked for
+in it, the number of a way to cut it, and a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ctypes import addressof, byref
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from arrowprep.tokenize import native_layers
+from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.character_classes import WHITESPACE
+from arrowprep.tokenize.native_library import Added, Handle, PipelineParts, StepParts, call
+from arrowprep.tokenize.native_models import Unsupported, compiled_model, strings
+from arrowprep.tokenize.normalizers import NFC, Normalizer, Prepend, Replace, Sequence
+from arrowprep.tokenize.pattern_syntax import Unknown
+from arrowprep.tokenize.pipeline import Pipeline
+from arrowprep.tokenize.pre_tokenizers import ByteLevel, Metaspace, PreTokenizer, Split
+
+_CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_SPACES = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
+def _cl100k(digits: str) -> str:
+    return rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*{_SPACES}"
+
+
+def _o200k(digits: str, contractions: str) -> str:
+    before = r"[^\r\n\p{L}\p{N}]?"
+    return (
+        f"{before}{_UPPER}*{_LOWER}+{contractions}|{before}{_UPPER}+{_LOWER}*{contractions}"
+        rf"|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*{_SPACES}"
+    )
+
+
+WHOLE, GPT2 = 0, 1
+# pattern, exactly, to the number of the kernel's splitter
+GRAMMARS = {
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": GPT2,
+    _cl100k(r"\p{N}{1,3}"): 2,
+    _cl100k(r"\p{N}"): 3,
+    _o200k(r"\p{N}{1,3}", f"{_CONTRACTIONS}?"): 4,
+    _o200k(r"\p{N}", ""): 5,
+}
+
+BEFORE_SPACES = 64  # a way to cut beside the patterns
+PREPEND, REPLACE, SPACES, LEAD, COMPOSE = range(5)  # steps
+FULL, FIRST = 1, 1  # their options
+
+
+def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
+    """The kernel's tokenizer. Raises Unsupported, or KernelFailure with what the kernel says."""
+    byte_level = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel
+    route = Route.over_bytes(pipeline) if byte_level else Route.over_characters(pipeline)
+    model = compiled_model(library, pipeline.model, cache_bytes, byte_level=byte_level, space=route.space)
+    before, after = _Steps(route.before), _Steps(route.after)
+    in_raw, in_normalized = _Matched(pipeline, False, ""), _Matched(pipeline, True, route.normal_space)
+    layers = route.programs.structure() if route.programs else None
+    parts = PipelineParts(
+        route.cut,
+        before.parts,
+        after.parts,
+        addressof(layers) if layers else None,
+        in_raw.added,
+        in_normalized.added,
+    )
+    return call(library, "arrowprep_tokenizer_new", "arrowprep_tokenizer_free", model.pointer, byref(parts))
+
+
+def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, native_layers.Programs | None]:
+    """As `grammar_of`; where no splitter was written for the pre-tokenizers, what runs before one."""
+    try:
+        return *grammar_of(leaves), None
+    except Unsupported:
+        *first, last = leaves or (None,)
+        if type(last) is not ByteLevel or (last.add_prefix_space and first):
+            raise
+    return GPT2 if last.use_regex else WHOLE, False, _programs(tuple(leaf for leaf in first if leaf))
+
+
+def _programs(leaves: tuple[PreTokenizer, ...]) -> native_layers.Programs:
+    try:
+        return native_layers.compiled(
+            tuple(layer for leaf in leaves for layer in native_layers.layers_of(leaf))
+        )
+    except Unknown as problem:
+        raise Unsupported(str(problem)) from problem
+
+
+def grammar_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
+    """The number of the splitter that does what the pre-tokenizers do, and whether a space goes first."""
+    last = leaves[-1] if leaves else None
+    if type(last) is not ByteLevel:
+        raise Unsupported("it is not byte-level")
+    splits = leaves[:-1]
+    if not splits:
+        return GPT2 if last.use_regex else WHOLE, last.add_prefix_space
+    if last.add_prefix_space:
+        raise Unsupported("it puts a space before every piece")
+    split = splits[0]
+    if len(splits) > 1 or last.use_regex or type(split) is not Split:
+        raise Unsupported("it cuts a text more than once")
+    whole = split.behavior == "isolated" or (split.behavior == "removed" and split.invert)
+    if split.pattern.literal or split.pattern.source not in GRAMMARS or not whole:
+        raise Unsupported("it has no splitter for the pattern")
+    return GRAMMARS[split.pattern.source], False
+
+
+def is_nfc(normalizer: Normalizer | None) -> bool:
+    if normalizer is None:
+        return False
+    parts = normalizer.parts or (normalizer,)
+    if any(type(part) is not NFC for part in parts):
+        raise Unsupported(f"it has no {type(normalizer).__name__} normalizer")
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change of the text, by the kernel's number of it."""
+
+    number: int
+    options: int = 0
+    texts: tuple[str, str] = ("", "")
+
+
+@dataclass(slots=True)
+class Route:
+    """The way of a text to its pieces.
+
+    programs: what cuts a text before `cut` does
+    normal_space, space: the character that stands for a space in normalized text, and in
+        pieces; where there is one the kernel has spaces in its place
+    """
+
+    before: list[Step] = field(default_factory=list)
+    after: list[Step] = field(default_factory=list)
+    cut: int = WHOLE
+    programs: native_layers.Programs | None = None
+    normal_space: str = ""
+    space: str = ""
+
+    @classmethod
+    def over_bytes(cls, pipeline: Pipeline) -> Route:
+        cut, prefix, programs = cuts_of(pipeline.leaves)
+        compose = [Step(COMPOSE)] if is_nfc(pipeline.normalizer) else []
+        return cls(before=compose, after=[Step(LEAD)] if prefix else [], cut=cut, programs=programs)
+
+    @classmethod
+    def over_characters(cls, pipeline: Pipeline) -> Route:
+        route = cls()
+        for part in _leaves(pipeline.normalizer):
+            route._normalize(part, pipeline.full_offsets)
+        route.space = route.normal_space
+        for leaf in pipeline.leaves:
+            route._prepare(leaf)
+        return route
+
+    def _normalize(self, part: Normalizer, full: bool) -> None:
+        if type(part) is Prepend:
+            self.before.append(Step(PREPEND, texts=(self._spelled(part.prepend), "")))
+        elif type(part) is Replace and part.pattern.literal and part.pattern.source:
+            old, new = part.pattern.source, part.content
+            if old == " " and len(new) == 1 and new != " " and not self.normal_space:
+                self._make_spaces_visible(new)
+            elif self.normal_space:
+                raise Unsupported("text is replaced after its spaces were")
+            else:
+                self.before.append(Step(REPLACE, FULL * full, (old, new)))
+        else:
+            raise Unsupported(f"it has no {_name(part)} normalizer here")
+
+    def _make_spaces_visible(self, space: str) -> None:
+        """From here on the kernel has a space for this character, and what was put in front has it too."""
+        self.normal_space = space
+        put_before = self.before.pop() if self.before and self.before[-1].number == PREPEND else None
+        self.before.append(Step(SPACES, texts=(space, "")))
+        if put_before:
+            self.before.append(Step(PREPEND, texts=(put_before.texts[0].replace(space, " "), "")))
+
+    def _spelled(self, text: str) -> str:
+        if self.normal_space and " " in text:
+            raise Unsupported("a space is put before text that has none")
+        return text.replace(self.normal_space, " ") if self.normal_space else text
+
+    def _prepare(self, leaf: PreTokenizer) -> None:
+        if type(leaf) is Metaspace and self.cut == WHOLE and not self.after:
+            self._metaspace(leaf)
+        elif not (self.space and _cuts_at_spaces_alone(leaf)):
+            raise Unsupported(f"it has no {type(leaf).__name__} pre-tokenizer here")
+
+    def _metaspace(self, leaf: Metaspace) -> None:
+        if self.space not in ("", leaf.replacement) or leaf.replacement == " ":
+            raise Unsupported("two characters stand for a space")
+        if not self.space:
+            self.space = leaf.replacement
+            self.after.append(Step(SPACES, texts=(self.space, "")))
+        if leaf.prepend_scheme == "first" and any(step.number == REPLACE for step in self.before):
+            raise Unsupported("what is replaced may be the start of the text")
+        if leaf.prepend_scheme != "never":
+            self.after.append(Step(LEAD, FIRST * (leaf.prepend_scheme == "first")))
+        self.cut = BEFORE_SPACES if leaf.split else WHOLE
+
+
+def _leaves(normalizer: Normalizer | None) -> Iterator[Normalizer]:
+    if type(normalizer) is Sequence:
+        for part in normalizer.parts:
+            yield from _leaves(part)
+    elif normalizer is not None:
+        yield normalizer
+
+
+def _cuts_at_spaces_alone(leaf: PreTokenizer) -> bool:
+    """Whether it leaves text as it is that has no space."""
+    return type(leaf) is Split and leaf.pattern.literal and leaf.pattern.source == " " and not leaf.invert
+
+
+def _name(part: Normalizer) -> str:
+    return type(part).__name__
+
+
+class _Steps:
+    """Steps for the kernel, which keeps nothing of them."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self._texts = strings([text for step in steps for text in step.texts])
+        self._numbers = np.array([step.number for step in steps], np.uint32)
+        self._options = np.array([step.options for step in steps], np.uint32)
+        self.parts = StepParts(self._numbers.ctypes.data, self._options.ctypes.data, self._texts.strings)
+
+
+# ---------------------------------------------------------------------- added tokens
+
+
+class _Matched:
+    """The added tokens that are looked for in raw text, or in normalized text, for the kernel.
+
+    space: what a space is in place of, in the kernel's text
+    """
+
+    def __init__(self, pipeline: Pipeline, normalized: bool, space: str) -> None:
+        vocabulary = pipeline.added
+        tokens = [token for token in vocabulary.in_matching_order() if token.normalized == normalized]
+        ignored = vocabulary.special if vocabulary.encode_special_tokens else {}
+        spaced = any(token.content[:1] in WHITESPACE for token in tokens)
+        if spaced and any(token.rstrip for token in tokens):
+            raise Unsupported("an added token begins with the white space that another takes")
+        if space and any(token.lstrip or token.rstrip for token in tokens):
+            raise Unsupported("an added token takes white space where a space is none")
+        normalize = pipeline.normalizer.normalize_str if normalized and pipeline.normalizer else str
+        contents = [normalize(token.content) for token in tokens]
+        self._contents = strings([text.replace(space, " ") if space else text for text in contents])
+        self._ids = np.array([vocabulary.ids[token.content] for token in tokens], np.uint32)
+        self._flags = np.array([_flags(token, token.content in ignored) for token in tokens], np.uint8)
+        self.added = Added(self._contents.strings, self._ids.ctypes.data, self._flags.ctypes.data)
+
+
+def _flags(token: AddedToken, ignored: bool) -> int:
+    return token.single_word + 2 * token.lstrip + 4 * token.rstrip + 8 * ignored

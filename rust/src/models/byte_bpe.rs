@@ -1,0 +1,180 @@
+//! BPE over bytes, as GPT-2 has it and most models since.
+
+use crate::cache::{bytes_of, key_of, line_of, Cache, Key, LONGEST_KEY};
+use crate::cuts::{Cuts, Memo};
+use crate::merge::{Lane, Rules, Scratch, Token, LANES};
+use crate::spelling::{self, spelled, Merges};
+use crate::vocabulary::Vocabulary;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// A byte-level BPE vocabulary.
+pub struct ByteBpe {
+    vocabulary: Vocabulary,
+    rules: Rules,
+    cuts: Cuts,
+    ignore_merges: bool,
+    /// Tokens that as pieces are themselves, but not by merging; found when first asked for.
+    odd: OnceLock<HashSet<Key>>,
+}
+
+/// Where pieces are worked out several at a time, or in parts; kept between calls.
+#[derive(Default)]
+pub struct Bench {
+    lanes: [Lane; LANES],
+    memo: Memo,
+    units: Vec<(Key, usize, usize)>,
+    unit: Vec<Token>,
+}
+
+impl ByteBpe {
+    /// tokens with an id each, spelled in byte characters; merges by rank. Says what is wrong where
+    /// the kernel cannot take them.
+    ///
+    /// A token with a character that spells no byte is never reached from bytes, and is left
+    /// out with its merges. Entries that encode to themselves are found here, so that a word
+    /// of the vocabulary is a lookup even at first sight.
+    pub fn new(tokens: &[&[u8]], ids: &[u32], merges: Merges, ignore_merges: bool) -> Result<Self, String> {
+        let mut vocabulary = spelling::vocabulary(tokens, ids, spelled)?;
+        let mut singles = [0; 256];
+        for byte in 0..=255u8 {
+            let id = vocabulary.find(&[byte]);
+            singles[byte as usize] = id.ok_or_else(|| format!("no token spells the byte 0x{byte:02x}"))?;
+        }
+        let mut cuts = Cuts::default();
+        let joins = spelling::joins(&vocabulary, merges, spelled, |made| cuts.add(made))?;
+        let rules = Rules::new(joins.table()?, joins.results, singles);
+        let (mut scratch, mut merged) = (Scratch::default(), Vec::new());
+        vocabulary.mark_whole(|token, id| {
+            if !ignore_merges {
+                merged.clear();
+                rules.merge(token, &mut scratch, &mut merged);
+            }
+            ignore_merges || matches!(merged[..], [only] if only.id == id)
+        });
+        Ok(ByteBpe { vocabulary, rules, cuts, ignore_merges, odd: OnceLock::new() })
+    }
+
+    /// Append the tokens of a piece. key: its key, where it is short
+    pub fn spell(&self, piece: &[u8], key: Option<Key>, scratch: &mut Scratch, out: &mut Vec<Token>) {
+        let known = match key {
+            Some(key) => self.vocabulary.whole_by_key(key),
+            None => self.vocabulary.whole_by_bytes(piece),
+        };
+        match known {
+            Some(id) => out.push(Token { id, start: 0 }),
+            None => self.rules.merge(piece, scratch, out),
+        }
+    }
+
+    /// Work out short pieces, several at a time, and keep them in the cache. `unknown` is used up.
+    ///
+    /// Changes no result, for what is kept may be lost again: it only makes asking for one rare.
+    pub fn learn(&self, unknown: &mut Vec<Key>, cache: &mut Cache, bench: &mut Bench) {
+        unknown.iter().for_each(|&key| self.vocabulary.prefetch(key));
+        unknown.retain(|&key| match self.vocabulary.whole_by_key(key) {
+            Some(id) => {
+                if !cache.has(key) {
+                    cache.insert(key, &[Token { id, start: 0 }]);
+                }
+                false
+            }
+            None => true,
+        });
+        let Bench { lanes, unit, .. } = bench;
+        let mut rest = unknown.iter();
+        let mut keys = [[0; 2]; LANES];
+        loop {
+            let mut count = 0;
+            for &key in rest.by_ref() {
+                if !keys[..count].contains(&key) && !cache.has(key) {
+                    keys[count] = key;
+                    count += 1;
+                    if count == LANES {
+                        break;
+                    }
+                }
+            }
+            if count == 0 {
+                return;
+            }
+            self.rules.merge_short(&keys[..count], lanes);
+            for (&key, lane) in keys[..count].iter().zip(&*lanes) {
+                unit.clear();
+                lane.tokens(unit);
+                cache.insert(key, unit);
+            }
+        }
+    }
+
+    /// The tokens of a long piece, cut where no merge crosses. Whether it has few units.
+    pub fn spell_by_units(
+        &self,
+        piece: &[u8],
+        cache: &mut Cache,
+        bench: &mut Bench,
+        scratch: &mut Scratch,
+        out: &mut Vec<Token>,
+    ) -> bool {
+        let Bench { memo, units, unit, .. } = bench;
+        out.clear();
+        if let Some(id) = self.vocabulary.whole_by_bytes(piece) {
+            out.push(Token { id, start: 0 });
+            return true;
+        }
+        units.clear();
+        let mut at = 0;
+        while at < piece.len() {
+            let end = self.cuts.end(memo, piece, at);
+            let key = if end - at <= LONGEST_KEY { key_of(&piece[at..end]) } else { [0, 0] };
+            cache.prefetch(line_of(key, cache.shift()));
+            units.push((key, at, end));
+            at = end;
+        }
+        for &(key, start, end) in &*units {
+            let (bytes, start) = (&piece[start..end], start as u32);
+            if key == [0, 0] || !self.is_plain(key) {
+                let first = out.len();
+                self.rules.merge(bytes, scratch, out);
+                out[first..].iter_mut().for_each(|token| token.start += start);
+                continue;
+            }
+            match cache.find(key) {
+                Some(entry) if entry.lanes[0] >> 24 == 0 => {
+                    out.extend(cache.spilled(&entry).iter().map(|token| token.from(start)));
+                }
+                Some(entry) => {
+                    let count = (entry.lanes[0] >> 24) as usize;
+                    out.extend((0..count).map(|i| entry.token(i).from(start)));
+                }
+                None => {
+                    unit.clear();
+                    self.spell(bytes, Some(key), scratch, unit);
+                    cache.insert(key, unit);
+                    out.extend(unit.iter().map(|token| token.from(start)));
+                }
+            }
+        }
+        units.len() < 4
+    }
+
+    /// Whether a unit, which is part of a piece, has the tokens that it has as a piece.
+    fn is_plain(&self, key: Key) -> bool {
+        !self.ignore_merges || !self.odd().contains(&key)
+    }
+
+    fn odd(&self) -> &HashSet<Key> {
+        self.odd.get_or_init(|| {
+            let (mut scratch, mut tokens, mut odd) = (Scratch::default(), Vec::new(), HashSet::new());
+            for (key, id) in self.vocabulary.short_tokens() {
+                let (bytes, len) = bytes_of(key);
+                tokens.clear();
+                self.rules.merge(&bytes[..len], &mut scratch, &mut tokens);
+                if !matches!(tokens[..], [only] if only.id == id) {
+                    odd.insert(key);
+                }
+            }
+            odd
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! BPE over characters, as SentencePiece's models and many small ones have it.
+
+use crate::bigrams::Bigrams;
+use crate::merge::{Rules, Scratch, Token};
+use crate::model::Spelled;
+use crate::spelling::{self, Merges};
+use crate::unicode::decode;
+use crate::vocabulary::Vocabulary;
+
+/// What a tokenizer file says beside tokens and merges.
+///
+/// visible: the character that stands for a space in the vocabulary; pieces have the space then,
+/// and of the tokens the one with it is meant. Empty where a space is a space
+pub struct Options<'a> {
+    pub unknown: Unknown,
+    pub fuse_unknown: bool,
+    pub byte_fallback: bool,
+    pub ignore_merges: bool,
+    pub visible: &'a [u8],
+}
+
+/// What becomes of a character that is no token and not spelled in bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    Dropped,
+    /// There is said to be a token for it, which is not in the vocabulary.
+    Missing,
+    Token(u32),
+}
+
+pub struct CharacterBpe {
+    vocabulary: Vocabulary,
+    rules: Rules,
+    /// ids of the characters of ASCII, or NONE
+    ascii: [u32; 128],
+    /// ids of the tokens <0x00> to <0xFF>, or NONE; all NONE where bytes are not fallen back to
+    bytes: [u32; 256],
+    visible: Vec<u8>,
+    unknown: Unknown,
+    fuse_unknown: bool,
+    ignore_merges: bool,
+    /// None where a piece may not be cut
+    pub bigrams: Option<Bigrams>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl CharacterBpe {
+    /// tokens with an id each; merges by rank. Says what is wrong where the kernel cannot take them.
+    pub fn new(tokens: &[&[u8]], ids: &[u32], merges: Merges, options: Options) -> Result<Self, String> {
+        let spell = |token: &[u8], out: &mut Vec<u8>| spaced(token, options.visible, out);
+        let vocabulary = spelling::vocabulary(tokens, ids, spell)?;
+        let mut neighbours = Vec::new();
+        let joins = spelling::joins(&vocabulary, merges, spell, |made| neighbours.extend(pairs_of(made)))?;
+        let id = |token: &[u8]| vocabulary.find(token).unwrap_or(NONE);
+        let byte = |byte: usize| match options.byte_fallback {
+            true => id(format!("<0x{byte:02X}>").as_bytes()),
+            false => NONE,
+        };
+        let mut bpe = CharacterBpe {
+            ascii: std::array::from_fn(|code| id(&[code as u8])),
+            bytes: std::array::from_fn(byte),
+            rules: Rules::over_symbols(joins.table()?, joins.results),
+            visible: if options.visible.is_empty() { b" " } else { options.visible }.to_vec(),
+            unknown: options.unknown,
+            fuse_unknown: options.fuse_unknown,
+            ignore_merges: options.ignore_merges,
+            bigrams: None,
+            vocabulary,
+        };
+        if !options.ignore_merges && !bpe.joins_special(&joins.pairs) {
+            let spells_all = bpe.bytes.iter().all(|&id| id != NONE);
+            let singles = tokens.iter().filter_map(|token| only_character(token, options.visible));
+            bpe.bigrams = Some(Bigrams::new(&neighbours, (!spells_all).then_some(singles)));
+        }
+        Ok(bpe)
+    }
+
+    /// Whether a rule is over the tokens of bytes or the unknown one: what these stand for is no text of theirs.
+    fn joins_special(&self, pairs: &[(u32, u32, u32)]) -> bool {
+        let mut special: Vec<u32> = self.bytes.into_iter().filter(|&id| id != NONE).collect();
+        if let Unknown::Token(id) = self.unknown {
+            special.push(id);
+        }
+        special.sort_unstable();
+        let is_special = |id: &u32| special.binary_search(id).is_ok();
+        pairs.iter().any(|(left, right, _)| is_special(left) || is_special(right))
+    }
+
+    /// Append the tokens of a piece.
+    pub fn spell(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) -> Spelled {
+        if self.ignore_merges {
+            if let Some(id) = self.vocabulary.find(piece) {
+                out.push(Token { id, start: 0 });
+                return Spelled::Whole;
+            }
+        }
+        let first = out.len();
+        let spelled = self.symbols(piece, out);
+        let kept = self.rules.merge_tokens(&mut out[first..], scratch);
+        out.truncate(first + kept);
+        spelled
+    }
+
+    /// The characters as tokens. Starts are counted by what is put out, as the reference does.
+    fn symbols(&self, piece: &[u8], out: &mut Vec<Token>) -> Spelled {
+        let mut spelled = Spelled::Whole;
+        let (mut start, mut unknown) = (0, 0); // unknown: bytes that wait to be put out
+        let mut at = 0;
+        while at < piece.len() {
+            let (code, len) = decode(piece, at);
+            let character = &piece[at..at + len];
+            at += len;
+            let id = match self.ascii.get(code as usize) {
+                Some(&id) => id,
+                None => self.vocabulary.find(character).unwrap_or(NONE),
+            };
+            let bytes = if character == b" " { &self.visible } else { character };
+            if id != NONE {
+                if !self.put_unknown(&mut unknown, &mut start, out) {
+                    return Spelled::Failed;
+                }
+                out.push(Token { id, start });
+                start += len as u32;
+            } else if bytes.iter().all(|&byte| self.bytes[byte as usize] != NONE) {
+                let starts = (0..).map(|i: u32| start + i.min(len as u32 - 1));
+                out.extend(
+                    bytes
+                        .iter()
+                        .zip(starts)
+                        .map(|(&byte, start)| Token { id: self.bytes[byte as usize], start }),
+                );
+                start += len as u32;
+                if unknown > 0 || bytes.len() > len {
+                    // the unknown is put out behind these; a space begins at one place, three times
+                    spelled = Spelled::Uneven;
+                }
+            } else if self.unknown == Unknown::Dropped {
+                spelled = Spelled::Uneven; // what follows counts as if it had not been there
+            } else {
+                if unknown > 0 && !self.fuse_unknown && !self.put_unknown(&mut unknown, &mut start, out) {
+                    return Spelled::Failed;
+                }
+                unknown += len as u32;
+            }
+        }
+        if self.put_unknown(&mut unknown, &mut start, out) {
+            spelled
+        } else {
+            Spelled::Failed
+        }
+    }
+
+    /// The unknown token for the bytes that wait; false where there is none.
+    fn put_unknown(&self, unknown: &mut u32, start: &mut u32, out: &mut Vec<Token>) -> bool {
+        if *unknown > 0 {
+            let Unknown::Token(id) = self.unknown else { return false };
+            out.push(Token { id, start: *start });
+            *start += std::mem::take(unknown);
+        }
+        true
+    }
+}
+
+/// The characters that stand side by side in a text.
+fn pairs_of(text: &[u8]) -> impl Iterator<Item = (char, char)> + '_ {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    text.chars().zip(text.chars().skip(1))
+}
+
+/// The character of texts that is all of a token.
+fn only_character(token: &[u8], visible: &[u8]) -> Option<char> {
+    let mut text = Vec::new();
+    let is_found = spaced(token, visible, &mut text);
+    let mut characters = std::str::from_utf8(&text).ok()?.chars();
+    characters.next().filter(|_| is_found && characters.next().is_none())
+}
+
+/// `token` with spaces in place of what stands for them; false where it has one already, which no text has.
+pub fn spaced(token: &[u8], visible: &[u8], out: &mut Vec<u8>) -> bool {
+    out.clear();
+    if visible.is_empty() {
+        out.extend_from_slice(token);
+        return true;
+    }
+    let mut last = 0;
+    while let Some(at) = crate::steps::find(token, visible, last) {
+        out.extend_from_slice(&token[last..at]);
+        out.push(b' ');
+        last = at + visible.len();
+    }
+    out.extend_from_slice(&token[last..]);
+    !token.contains(&b' ')
+}

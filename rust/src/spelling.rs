@@ -1,0 +1,115 @@
+//! Tokens and merges out of what a tokenizer file says, spelled as texts have them.
+
+use crate::cache::LONGEST_KEY;
+use crate::pairs::{Pairs, MOST_IDS, MOST_RANKS};
+use crate::vocabulary::Vocabulary;
+
+/// Pairs of tokens, one after the other: left, right, left, right.
+#[derive(Clone, Copy)]
+pub struct Merges<'a>(pub &'a [&'a [u8]]);
+
+/// Tokens as `spell` gives them, which says of some that no text has them.
+pub fn vocabulary(
+    tokens: &[&[u8]],
+    ids: &[u32],
+    spell: impl Fn(&[u8], &mut Vec<u8>) -> bool,
+) -> Result<Vocabulary, String> {
+    let size = tokens.iter().map(|token| token.len()).sum();
+    if size >= u32::MAX as usize || tokens.len() >= MOST_IDS as usize {
+        return Err("the vocabulary is too large".into());
+    }
+    let short = tokens.iter().filter(|token| token.len() <= 2 * LONGEST_KEY).count();
+    let mut vocabulary = Vocabulary::new(short, tokens.len(), size);
+    let mut bytes = Vec::new();
+    for (token, &id) in tokens.iter().zip(ids) {
+        if id >= MOST_IDS {
+            return Err(format!("the id {id} is larger than {}", MOST_IDS - 1));
+        }
+        if !token.is_empty() && spell(token, &mut bytes) {
+            vocabulary.add(&bytes, id);
+        }
+    }
+    Ok(vocabulary)
+}
+
+/// Merges as numbers. pairs: (left, right, rank); results: ids by rank
+pub struct Joins {
+    pub pairs: Vec<(u32, u32, u32)>,
+    pub results: Vec<u32>,
+}
+
+/// The merges whose tokens `spell` does not refuse. each_result: sees the text that a merge makes,
+/// once for merges that stand together
+pub fn joins(
+    vocabulary: &Vocabulary,
+    merges: Merges,
+    spell: impl Fn(&[u8], &mut Vec<u8>) -> bool,
+    mut each_result: impl FnMut(&[u8]),
+) -> Result<Joins, String> {
+    let count = merges.0.len() / 2;
+    if count >= MOST_RANKS as usize {
+        return Err("there are too many merges".into());
+    }
+    let mut joins = Joins { pairs: Vec::with_capacity(count), results: vec![0; count] };
+    let (mut left, mut right, mut last) = (Vec::new(), Vec::new(), None);
+    for (rank, pair) in merges.0.chunks_exact(2).enumerate() {
+        if !spell(pair[0], &mut left) || !spell(pair[1], &mut right) {
+            continue;
+        }
+        let ids = (vocabulary.find(&left), vocabulary.find(&right));
+        left.extend_from_slice(&right);
+        let (Some(first), Some(second), Some(whole)) = (ids.0, ids.1, vocabulary.find(&left)) else {
+            return Err(format!("merge {rank} has a token that is not in the vocabulary"));
+        };
+        joins.pairs.push((first, second, rank as u32));
+        joins.results[rank] = whole;
+        if last.replace(whole) != Some(whole) {
+            each_result(&left);
+        }
+    }
+    Ok(joins)
+}
+
+impl Joins {
+    pub fn table(&self) -> Result<Pairs, String> {
+        Pairs::new(&self.pairs).ok_or("the merges cannot be put in a table".into())
+    }
+}
+
+/// The bytes that the characters of `token` spell; false where one spells none.
+///
+/// Printable Latin-1 stands for itself, the rest for U+0100 and on. Source: GPT-2's encoder.
+pub fn spelled(token: &[u8], bytes: &mut Vec<u8>) -> bool {
+    bytes.clear();
+    let Ok(text) = std::str::from_utf8(token) else { return false };
+    for character in text.chars() {
+        match (character as u32, character as u32 % 256) {
+            (code @ (0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff), _) => bytes.push(code as u8),
+            // 0x00..=0x20, 0x7f..=0xa0 and 0xad are the 68 bytes that are left, in this order
+            (0x100..=0x120, low) => bytes.push(low as u8),
+            (0x121..=0x142, low) => bytes.push((low + 0x7f - 0x21) as u8),
+            (0x143, _) => bytes.push(0xad),
+            _ => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_spelled_once() {
+        let mut found: Vec<u8> = Vec::new();
+        let mut bytes = Vec::new();
+        for character in (0..0x11_0000).filter_map(char::from_u32) {
+            if spelled(character.to_string().as_bytes(), &mut bytes) {
+                found.extend(&bytes);
+            }
+        }
+        found.sort_unstable();
+        assert_eq!(found, (0..=255).collect::<Vec<u8>>());
+        assert!(spelled("Ġé".as_bytes(), &mut bytes) && bytes == [0x20, 0xe9]);
+    }
+}

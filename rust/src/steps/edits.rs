@@ -1,0 +1,35 @@
+//! Steps that put in, take out or replace what is found by its bytes.
+
+use crate::added::find_byte;
+use crate::aligned::{Aligned, View};
+
+/// Where `what`, which is not empty, stands in `text` from `at` on.
+pub fn find(text: &[u8], what: &[u8], at: usize) -> Option<usize> {
+    let (&first, rest) = what.split_first()?;
+    let mut at = at;
+    while let Some(place) = find_byte(text.get(at..)?, first) {
+        at += place + 1;
+        if text[at..].starts_with(rest) {
+            return Some(at - 1);
+        }
+    }
+    None
+}
+
+/// `content` in front, standing for the first character.
+pub fn prepend(from: View, content: &[u8], to: &mut Aligned) {
+    to.put(content, from.span(0, 1));
+    to.keep(from, 0, from.text.len());
+}
+
+/// Each `old` by `new`, which stands for its last character, or for all of them.
+pub fn replace(from: View, old: &[u8], new: &[u8], full: bool, to: &mut Aligned) {
+    let mut last = 0;
+    while let Some(start) = find(from.text, old, last) {
+        to.keep(from, last, start);
+        let stop = start + old.len();
+        to.put(new, from.span(if full { start } else { stop - 1 }, stop));
+        last = stop;
+    }
+    to.keep(from, last, from.text.len());
+}

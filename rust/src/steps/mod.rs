@@ -1,0 +1,130 @@
+//! Steps: what normalizers, and pre-tokenizers before they cut, do to a text.
+//!
+//! Each is what the reference engine's component of its name does, character for character
+//! and span for span. Most texts are left alone by most steps, which is seen before anything is copied.
+
+mod edits;
+
+pub use edits::find;
+
+use crate::aligned::{Aligned, View};
+use crate::normal;
+use crate::unicode::Characters;
+
+/// full: whether a character that several were made into one of stands for all of them.
+///
+/// Visible spaces: where the character that stands for a space in the vocabulary is one
+/// like any other, `Spaces` makes it a space, and no other space is left; so words
+/// begin with one byte, not three.
+pub enum Step {
+    /// In front of what is not empty.
+    Prepend(Vec<u8>),
+    /// `old`, which is not empty, by `new`.
+    Replace {
+        old: Vec<u8>,
+        new: Vec<u8>,
+        full: bool,
+    },
+    /// The visible character of a space becomes the space.
+    Spaces {
+        visible: Vec<u8>,
+    },
+    /// A space in front of what begins with none. first: only at the start of the whole text
+    Lead {
+        first: bool,
+    },
+    Nfc,
+}
+
+impl Step {
+    /// From the number and options that the border uses, and two texts.
+    pub fn from_parts(number: u32, options: u32, one: &[u8], two: &[u8]) -> Result<Step, String> {
+        Ok(match number {
+            0 => Step::Prepend(one.to_vec()),
+            1 if !one.is_empty() => {
+                Step::Replace { old: one.to_vec(), new: two.to_vec(), full: options & 1 != 0 }
+            }
+            2 if !one.is_empty() => Step::Spaces { visible: one.to_vec() },
+            3 => Step::Lead { first: options & 1 != 0 },
+            4 => Step::Nfc,
+            _ => return Err(format!("there is no step {number} with these parts")),
+        })
+    }
+
+    /// Whether the step gives `text`, which is not empty, as it is. at_start: whether it is the text's start
+    fn leaves(&self, table: &Characters, text: &[u8], at_start: bool) -> bool {
+        match self {
+            Step::Prepend(content) => content.is_empty(),
+            Step::Replace { old, .. } => find(text, old, 0).is_none(),
+            Step::Spaces { visible } => find(text, visible, 0).is_none(),
+            Step::Lead { first } => text[0] == b' ' || (*first && !at_start),
+            Step::Nfc => normal::is_stable(table, text),
+        }
+    }
+
+    /// Write what the step makes of a text that it does not leave, and whether it did change it.
+    ///
+    /// Some steps lose the spans: then there are none, though they were asked for.
+    fn apply(&self, table: &Characters, from: View, to: &mut Aligned) -> bool {
+        match self {
+            Step::Prepend(content) => edits::prepend(from, content, to),
+            Step::Replace { old, new, full } => edits::replace(from, old, new, *full, to),
+            Step::Spaces { visible } => edits::replace(from, visible, b" ", true, to),
+            Step::Lead { .. } => edits::prepend(from, b" ", to),
+            Step::Nfc => return normal::nfc(table, from.text, &mut to.text),
+        }
+        true
+    }
+}
+
+/// Texts that are not in use.
+#[derive(Default)]
+pub struct Spare(Vec<Aligned>);
+
+impl Spare {
+    pub fn take(&mut self) -> Aligned {
+        let mut text = self.0.pop().unwrap_or_default();
+        text.clear();
+        text
+    }
+
+    pub fn give_back(&mut self, text: Option<Aligned>) {
+        self.0.extend(text);
+    }
+}
+
+/// A text after all steps; None where none changes it.
+///
+/// original: where it begins in the original, where it still is that and places are wanted
+pub fn run(
+    table: &Characters,
+    steps: &[Step],
+    given: View,
+    at_start: bool,
+    original: Option<usize>,
+    spare: &mut Spare,
+) -> Option<Aligned> {
+    let mut made: Option<Aligned> = None;
+    for step in steps {
+        let current = made.as_ref().map_or(given, Aligned::view);
+        if current.text.is_empty() || step.leaves(table, current.text, at_start) {
+            continue;
+        }
+        let is_first = made.is_none();
+        if let (true, Some(at)) = (is_first, original) {
+            let mut copy = spare.take();
+            copy.original(given.text, at);
+            made = Some(copy);
+        }
+        let mut next = spare.take();
+        if step.apply(table, made.as_ref().map_or(given, Aligned::view), &mut next) {
+            spare.give_back(made.replace(next));
+        } else {
+            spare.give_back(Some(next));
+            if is_first {
+                spare.give_back(made.take());
+            }
+        }
+    }
+    made
+}

@@ -1,0 +1,194 @@
+//! Events to tokens: most by one look at the cache each, the rest one by one.
+
+use super::{Space, Worker, NO_WORD};
+use crate::cache::{bytes_of, entry_of, Key};
+use crate::memory::ask_for_large_pages;
+use crate::merge::Token;
+use crate::model::{Kind, Spelled};
+use crate::queue::{is_short, ADDED, CAPACITY, CONTINUES, END, LONG};
+use crate::tokens::{to_characters, Emitter, Place};
+
+/// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
+const MOST_EXPECTED: usize = 16 << 20;
+
+impl<const TRACE: bool> Worker<'_, TRACE> {
+    /// Turn the events that wait into tokens.
+    pub(super) fn flush(&mut self, data: &[u8]) {
+        self.reserve(0);
+        let mut at = self.known(0);
+        if self.space.queue.events().get(at).is_some_and(|event| is_short(event.key)) {
+            self.learn(at);
+            at = self.known(at);
+        }
+        while at < self.space.queue.events().len() {
+            self.rare(data, at);
+            at = self.known(at + 1);
+        }
+        self.space.queue.clear();
+    }
+
+    /// Emit events from `at` on as long as the first look at the cache answers them; where that ends.
+    #[inline(always)]
+    fn known(&mut self, at: usize) -> usize {
+        let text = self.space.texts.get(self.text).map_or(0, |text| text.0);
+        let mut out = Emitter::<TRACE>::new(&mut self.space.out, text, self.word);
+        let lines = self.space.cache.lines();
+        let events = &self.space.queue.events()[at..];
+        let starts = self.space.queue.starts();
+        let mut done = 0;
+        while let Some(event) = events.get(done) {
+            // a table that has grown since has other lines: not found there is only slower
+            let Some(line) = lines.get(event.line as usize) else { break };
+            let (entry, found) = entry_of(line, event.key);
+            let count = (entry.lanes[0] >> 24) as usize;
+            if !found | (count == 0) {
+                break;
+            }
+            let start = if TRACE { starts[at + done] } else { 0 };
+            // SAFETY: `reserve` made room for four tokens for each event that is left
+            unsafe { out.put(start, event.len, entry, count) };
+            done += 1;
+        }
+        self.word = out.finish();
+        at + done
+    }
+
+    /// Let the model work out short pieces from `from` on that are not known, where several at a time are sooner.
+    #[inline(never)]
+    fn learn(&mut self, from: usize) {
+        let Kind::Bytes(bpe) = &self.tokenizer.model.kind else { return };
+        let Space { cache, queue, unknown, bench, .. } = &mut *self.space;
+        unknown.clear();
+        let lines = cache.lines();
+        for event in queue.events()[from..].iter().filter(|event| is_short(event.key)) {
+            let at_home = lines.get(event.line as usize).is_some_and(|line| entry_of(line, event.key).1);
+            if !at_home && !cache.has(event.key) {
+                unknown.push(event.key);
+            }
+        }
+        let shift = cache.shift();
+        bpe.learn(unknown, cache, bench);
+        if cache.shift() != shift {
+            queue.find_lines(cache);
+        }
+    }
+
+    /// Room for the tokens that `bytes` of text come to, roughly: growing later copies what is there.
+    pub fn expect(&mut self, bytes: usize) {
+        let tokens = (bytes / 3).min(MOST_EXPECTED) + 4 * CAPACITY;
+        for column in self.space.out.columns::<TRACE>() {
+            column.reserve_exact(tokens);
+            ask_for_large_pages(column.as_ptr() as usize, column.capacity() * 4);
+        }
+    }
+
+    /// Room for the tokens of a whole queue out of the cache, and `more`.
+    fn reserve(&mut self, more: usize) {
+        let more = more + 4 * CAPACITY + 4;
+        for column in self.space.out.columns::<TRACE>() {
+            column.reserve(more);
+        }
+    }
+
+    /// What the first look at the cache does not answer.
+    #[inline(never)]
+    fn rare(&mut self, data: &[u8], at: usize) {
+        let event = self.space.queue.events()[at];
+        let kind = event.key[1] & 0xff << 56;
+        if kind == END {
+            return self.finish_text();
+        }
+        let place = self.place(at, event.len);
+        self.reserve(3 * event.len as usize); // no token is empty, but a space may be spelled in three bytes
+        let Space { cache, out, .. } = &mut *self.space;
+        match kind {
+            ADDED => place.append(out, &[Token { id: event.line, start: 0 }]),
+            LONG => self.rare_long(place, &data[event.key[0] as usize..][..event.len as usize]),
+            _ => match cache.find(event.key) {
+                Some(entry) if entry.lanes[0] >> 24 == 0 => place.append(out, cache.spilled(&entry)),
+                Some(entry) => {
+                    let tokens: [Token; 4] = std::array::from_fn(|i| entry.token(i));
+                    place.append(out, &tokens[..(entry.lanes[0] >> 24) as usize]);
+                }
+                None => self.new_short(place, event.key),
+            },
+        }
+    }
+
+    fn new_short(&mut self, place: Place<TRACE>, key: Key) {
+        let (bytes, len) = bytes_of(key);
+        let Space { cache, scratch, tokens, out, .. } = &mut *self.space;
+        match self.tokenizer.model.kind.spell(&bytes[..len], Some(key), scratch, tokens) {
+            Spelled::Whole => {
+                cache.insert(key, tokens);
+                place.append(out, tokens);
+            }
+            other => self.hard(place, other),
+        }
+    }
+
+    fn rare_long(&mut self, place: Place<TRACE>, piece: &[u8]) {
+        let Space { cache, scratch, tokens, bench, out, .. } = &mut *self.space;
+        if let Some(known) = cache.find_long(piece) {
+            return place.append(out, known);
+        }
+        let worth_keeping = match &self.tokenizer.model.kind {
+            // of what is cut into many units, most never comes again
+            Kind::Bytes(bpe) => {
+                bpe.spell_by_units(piece, cache, bench, scratch, tokens) || cache.is_worth(piece)
+            }
+            kind => match kind.spell(piece, None, scratch, tokens) {
+                Spelled::Whole => cache.is_worth(piece),
+                other => return self.hard(place, other),
+            },
+        };
+        if worth_keeping {
+            cache.insert_long(piece, tokens);
+        }
+        place.append(out, tokens);
+    }
+
+    /// A piece that cannot be spelled, or whose tokens are not where they seem to be.
+    #[cold]
+    fn hard(&mut self, place: Place<TRACE>, spelled: Spelled) {
+        if TRACE || spelled == Spelled::Failed {
+            self.leave_number(self.space.out.stops.len());
+        } else {
+            place.append(&mut self.space.out, &self.space.tokens);
+        }
+    }
+
+    /// Where an event's tokens are, and the number of their word.
+    fn place(&mut self, at: usize, len: u32) -> Place<TRACE> {
+        if !TRACE {
+            return Place { start: 0, len, word: 0 };
+        }
+        let start = self.space.queue.starts()[at];
+        self.word = self.word.wrapping_add((start & CONTINUES == 0) as u32);
+        let start = (start & !CONTINUES).wrapping_sub(self.space.texts[self.text].0) as u32;
+        Place { start, len, word: self.word }
+    }
+
+    fn finish_text(&mut self) {
+        let Space { out, texts, .. } = &mut *self.space;
+        let first = out.stops.last().copied().unwrap_or(0);
+        let is_left = out.left.binary_search(&out.stops.len()).is_ok();
+        if is_left {
+            out.columns::<TRACE>().for_each(|column| column.truncate(first));
+        }
+        if TRACE {
+            let (start, stop) = texts[self.text];
+            let text = &self.data[start..stop];
+            if !is_left && !text.is_ascii() {
+                to_characters(text, &mut out.starts[first..], &mut out.ends[first..]);
+            }
+            self.word = NO_WORD;
+        }
+        out.stops.push(out.ids.len());
+        self.text += 1;
+        if self.text == texts.len() {
+            texts.clear();
+            self.text = 0;
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Texts on their way to pieces.
+//!
+//! A stretch between added tokens is changed by the normalizer's steps, searched for the
+//! other added tokens, changed by the pre-tokenizer's steps, and cut. Where no step
+//! changes it, the pieces are those of the text as it was given.
+
+use super::Worker;
+use crate::aligned::View;
+use crate::cut::{Cut, Cutter, Places};
+use crate::model::Kind;
+use crate::split::{Grammar, Layers, Splitter};
+use crate::steps::{self, Step};
+
+/// before, after: steps before and after added tokens are looked for in the normalized text;
+/// layers: what cuts a text before `cut` does
+pub struct Route {
+    pub before: Vec<Step>,
+    pub after: Vec<Step>,
+    pub layers: Option<Layers>,
+    pub cut: Cut,
+}
+
+/// A part of a text in its present form. given: where it begins in the worker's data, as long as it
+/// is still that; at_start: whether it begins the text
+#[derive(Clone, Copy)]
+struct Stretch<'s> {
+    view: View<'s>,
+    given: Option<usize>,
+    at_start: bool,
+}
+
+impl<'s> Stretch<'s> {
+    fn slice(self, start: usize, stop: usize) -> Self {
+        Stretch {
+            view: self.view.slice(start, stop),
+            given: self.given.map(|at| at + start),
+            at_start: self.at_start && start == 0,
+        }
+    }
+}
+
+/// Starts of pieces that are found at once: what is left of a queue after them is never too small.
+const STARTS: usize = 256;
+
+impl<'a, const TRACE: bool> Worker<'a, TRACE> {
+    /// A stretch of the text as it was given, between added tokens.
+    pub(super) fn routed(&mut self, start: usize, stop: usize) {
+        let view = View { text: &self.data[start..stop], spans: &[] };
+        let given = Stretch { view, given: Some(start), at_start: start == self.first_byte() };
+        let tokenizer = self.tokenizer;
+        self.after_steps(&tokenizer.route.before, given, |worker, stretch| worker.searched(stretch));
+    }
+
+    /// Where the text that is cut begins.
+    fn first_byte(&self) -> usize {
+        self.space.texts.last().map_or(0, |text| text.0)
+    }
+
+    /// `then` with what steps make of a stretch, unless that is nothing.
+    #[inline]
+    fn after_steps(&mut self, steps: &[Step], stretch: Stretch, then: impl FnOnce(&mut Self, Stretch)) {
+        if steps.is_empty() {
+            return then(self, stretch);
+        }
+        let mut spare = std::mem::take(&mut self.space.spare);
+        let original = stretch.given.filter(|_| TRACE).map(|at| at - self.first_byte());
+        let made = steps::run(self.table, steps, stretch.view, stretch.at_start, original, &mut spare);
+        self.space.spare = spare;
+        match &made {
+            None => then(self, stretch),
+            Some(made) if made.text.is_empty() => {}
+            Some(made) if TRACE && made.spans.is_empty() => self.leave(),
+            Some(made) => then(self, Stretch { view: made.view(), given: None, ..stretch }),
+        }
+        self.space.spare.give_back(made);
+    }
+
+    /// Normalized text, which may hold added tokens.
+    fn searched(&mut self, stretch: Stretch) {
+        let tokenizer = self.tokenizer;
+        let Some(matcher) = &tokenizer.in_normalized else { return self.plain(stretch) };
+        let text = stretch.view.text;
+        let mut matches = std::mem::take(&mut self.space.matches[1]);
+        matcher.find(self.table, text, &mut matches);
+        let mut last = 0;
+        for found in &matches {
+            if last < found.start {
+                self.plain(stretch.slice(last, found.start));
+            }
+            self.in_place(stretch, |worker, data, base| {
+                if worker.space.queue.room() == 0 {
+                    worker.flush(data);
+                }
+                worker.space.queue.added(found.id, base + found.start, found.stop - found.start);
+            });
+            last = found.stop;
+        }
+        if last < text.len() {
+            self.plain(stretch.slice(last, text.len()));
+        }
+        self.space.matches[1] = matches;
+    }
+
+    /// Normalized text without added tokens.
+    fn plain(&mut self, stretch: Stretch) {
+        let tokenizer = self.tokenizer;
+        self.after_steps(&tokenizer.route.after, stretch, |worker, stretch| {
+            let len = stretch.view.text.len();
+            worker.in_place(stretch, |worker, data, base| worker.layers(data, base, base + len));
+        });
+    }
+
+    /// Put something into the queue whose places are in `stretch`, and see that they are right in the end.
+    ///
+    /// then: with the data that the events refer to, and where in it the stretch begins
+    fn in_place(&mut self, stretch: Stretch, then: impl FnOnce(&mut Self, &[u8], usize)) {
+        if let Some(at) = stretch.given {
+            return then(self, self.data, at);
+        }
+        self.flush(self.data);
+        let first = self.space.out.ids.len();
+        then(self, stretch.view.text, 0);
+        self.flush(stretch.view.text);
+        if TRACE {
+            self.put_right(stretch.view, first);
+        }
+    }
+
+    /// The places of the tokens from `first` on, which were taken for those of a text at the start of the data.
+    fn put_right(&mut self, view: View, first: usize) {
+        let base = self.space.texts[self.text].0 as u32;
+        let out = &mut self.space.out;
+        for (start, end) in out.starts[first..].iter_mut().zip(&mut out.ends[first..]) {
+            (*start, *end) = (start.wrapping_add(base), end.wrapping_add(base));
+            if let Some(span) = view.span(*start as usize, *end as usize) {
+                (*start, *end) = span;
+            }
+        }
+    }
+
+    /// Queue the pieces of data[start..stop], cut by the layers first.
+    fn layers(&mut self, data: &[u8], start: usize, stop: usize) {
+        let Route { layers, cut, .. } = &self.tokenizer.route;
+        let Some(layers) = layers else { return self.cut(data, start, stop) };
+        let mut room = std::mem::take(&mut self.space.layered);
+        match layers.cut(&data[start..stop], &mut room) {
+            None => self.leave(),
+            Some(spans) if *cut == Cut::Grammar(Grammar::Whole) => self.spans(data, start, spans),
+            Some(spans) => spans.for_each(|(from, to)| self.cut(data, start + from, start + to)),
+        }
+        self.space.layered = room;
+    }
+
+    /// Queue pieces at places of data[base..].
+    fn spans(&mut self, data: &[u8], base: usize, spans: impl Iterator<Item = (usize, usize)>) {
+        let mut starts = [0u32; STARTS + 1];
+        let mut count = 0; // of pieces that stand side by side
+        for (start, stop) in spans {
+            if count > 0 && (count == STARTS || starts[count] as usize != start) {
+                self.queue_pieces(data, base, &starts[..=count]);
+                count = 0;
+            }
+            (starts[count], starts[count + 1]) = (start as u32, stop as u32);
+            count += 1;
+        }
+        if count > 0 {
+            self.queue_pieces(data, base, &starts[..=count]);
+        }
+    }
+
+    #[inline(always)]
+    fn queue_pieces(&mut self, data: &[u8], base: usize, starts: &[u32]) {
+        if self.space.queue.room() < starts.len() - 1 {
+            self.flush(data);
+        }
+        let space = &mut *self.space;
+        space.queue.pieces(self.path, &space.cache, data, base, starts, TRACE);
+    }
+
+    /// Queue the pieces of data[start..stop].
+    fn cut(&mut self, data: &[u8], start: usize, stop: usize) {
+        let tokenizer = self.tokenizer;
+        let (cut, text) = (tokenizer.route.cut, &data[start..stop]);
+        let bigrams = match &tokenizer.model.kind {
+            Kind::Characters(bpe) => bpe.bigrams.as_ref(),
+            Kind::Bytes(_) => None,
+        };
+        match cut {
+            Cut::Grammar(Grammar::Whole) if bigrams.is_some() => {
+                self.pieces(Cutter::new(false, bigrams, text), data, start, stop, true)
+            }
+            Cut::Grammar(grammar) => {
+                self.pieces(Splitter::new(grammar, self.path, text), data, start, stop, false)
+            }
+            Cut::Spaces => {
+                self.pieces(Cutter::new(true, bigrams, text), data, start, stop, bigrams.is_some())
+            }
+        }
+    }
+
+    /// Queue what begins at `places`. in_parts: whether it is words, or parts of them
+    fn pieces(&mut self, mut places: impl Places, data: &[u8], start: usize, stop: usize, in_parts: bool) {
+        let mut starts = [0u32; STARTS + 2];
+        let mut open = 0; // whether a piece has begun whose end is not known
+        loop {
+            let found = open + places.fill(&mut starts[open..STARTS]);
+            let count = if places.done() {
+                starts[found] = (stop - start) as u32;
+                found
+            } else {
+                found - 1
+            };
+            self.queue_pieces(data, start, &starts[..=count]);
+            if TRACE && in_parts {
+                let cut = self.tokenizer.route.cut;
+                for (back, &at) in starts[..count].iter().rev().enumerate() {
+                    if !cut.begins_word(&data[start..stop], at as usize) {
+                        self.space.queue.continues(back);
+                    }
+                }
+            }
+            if places.done() {
+                return;
+            }
+            starts[0] = starts[count];
+            open = 1;
+        }
+    }
+}

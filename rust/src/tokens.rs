@@ -1,0 +1,148 @@
+//! Columns of tokens, and what writes them.
+
+use crate::cache::Entry;
+use crate::merge::Token;
+use crate::queue::CONTINUES;
+use crate::unicode::is_continuation;
+
+/// Room for so many ids is kept between calls.
+const MOST_KEPT: usize = 1 << 14;
+
+/// The tokens of texts, one after the other.
+///
+/// stops: where the tokens of each text end. starts, ends: characters of the text;
+/// words: number of the piece; empty unless traced. left: texts that must be
+/// encoded in another way, which have no tokens here
+#[derive(Default)]
+pub struct Tokens {
+    pub ids: Vec<u32>,
+    pub starts: Vec<u32>,
+    pub ends: Vec<u32>,
+    pub words: Vec<u32>,
+    pub stops: Vec<usize>,
+    pub left: Vec<usize>,
+}
+
+impl Tokens {
+    /// As new; the room of large columns is not kept.
+    pub fn clear(&mut self) {
+        if self.ids.capacity() > MOST_KEPT {
+            *self = Tokens::default();
+        }
+        for column in [&mut self.ids, &mut self.starts, &mut self.ends, &mut self.words] {
+            column.clear();
+        }
+        self.stops.clear();
+        self.left.clear();
+    }
+
+    /// The columns that are filled.
+    pub fn columns<const TRACE: bool>(&mut self) -> impl Iterator<Item = &mut Vec<u32>> {
+        let all = [&mut self.ids, &mut self.starts, &mut self.ends, &mut self.words];
+        all.into_iter().take(if TRACE { 4 } else { 1 })
+    }
+}
+
+/// The piece that tokens are of: where it is in its text, and its number.
+pub struct Place<const TRACE: bool> {
+    pub start: u32,
+    pub len: u32,
+    pub word: u32,
+}
+
+impl<const TRACE: bool> Place<TRACE> {
+    pub fn append(&self, out: &mut Tokens, tokens: &[Token]) {
+        out.ids.extend(tokens.iter().map(|token| token.id));
+        if TRACE {
+            // a made text has its places from 0 on, and is put right later
+            let place = |token: &Token| self.start.wrapping_add(token.start);
+            out.starts.extend(tokens.iter().map(place));
+            if let Some((_, rest)) = tokens.split_first() {
+                out.ends.extend(rest.iter().map(place));
+                out.ends.push(self.start.wrapping_add(self.len));
+            }
+            out.words.resize(out.ids.len(), self.word);
+        }
+    }
+}
+
+/// Writes tokens of cache entries to the columns, whose lengths are set at the end.
+///
+/// It holds the columns' pointers: behind a `&mut Vec` each would be loaded again for every piece.
+pub struct Emitter<'t, const TRACE: bool> {
+    out: &'t mut Tokens,
+    ids: *mut u32,
+    starts: *mut u32,
+    ends: *mut u32,
+    words: *mut u32,
+    len: usize,
+    text: usize, // where the current one begins
+    word: u32,   // number of the last
+}
+
+impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
+    #[inline(always)]
+    pub fn new(out: &'t mut Tokens, text: usize, word: u32) -> Self {
+        let len = out.ids.len();
+        let (ids, starts) = (out.ids.as_mut_ptr(), out.starts.as_mut_ptr());
+        let (ends, words) = (out.ends.as_mut_ptr(), out.words.as_mut_ptr());
+        Emitter { out, ids, starts, ends, words, len, text, word }
+    }
+
+    /// The tokens of an entry: all four lanes are written, and `count` of them count.
+    ///
+    /// # Safety
+    /// The columns have room for four tokens more.
+    #[inline(always)]
+    pub unsafe fn put(&mut self, start: usize, len: u32, entry: &Entry, count: usize) {
+        debug_assert!(self.len + 4 <= self.out.ids.capacity());
+        // SAFETY: the caller's promise, here and below
+        let write = |column: *mut u32, values: [u32; 4]| unsafe {
+            column.add(self.len).cast::<[u32; 4]>().write_unaligned(values)
+        };
+        write(self.ids, entry.ids());
+        if TRACE {
+            let at = (start & !CONTINUES).wrapping_sub(self.text) as u32;
+            let [_, second, third, fourth] = entry.lanes.map(|lane| at.wrapping_add(lane >> 24));
+            write(self.starts, [at, second, third, fourth]);
+            write(self.ends, [second, third, fourth, 0]);
+            // SAFETY: as above, for count is at most 4
+            unsafe { self.ends.add(self.len + count - 1).write(at.wrapping_add(len)) };
+            self.word = self.word.wrapping_add((start & CONTINUES == 0) as u32);
+            write(self.words, [self.word; 4]);
+        }
+        self.len += count;
+    }
+
+    /// Returns the number of the last word.
+    #[inline(always)]
+    pub fn finish(self) -> u32 {
+        // SAFETY: up to `len` everything was written by `put`
+        unsafe {
+            self.out.ids.set_len(self.len);
+            if TRACE {
+                self.out.starts.set_len(self.len);
+                self.out.ends.set_len(self.len);
+                self.out.words.set_len(self.len);
+            }
+        }
+        self.word
+    }
+}
+
+/// Bytes made characters; a part of a character stands for all of it.
+pub fn to_characters(text: &[u8], starts: &mut [u32], ends: &mut [u32]) {
+    let mut counted = (0, 0u32); // bytes, and the characters that begin in them
+    let mut count_to = |byte: usize| {
+        if byte < counted.0 {
+            counted = (0, 0); // only with added tokens that overlap
+        }
+        counted.1 += text[counted.0..byte].iter().filter(|&&b| !is_continuation(b)).count() as u32;
+        counted.0 = byte;
+        counted.1
+    };
+    for (start, end) in starts.iter_mut().zip(ends) {
+        *start = count_to(*start as usize + 1) - 1;
+        *end = count_to(*end as usize);
+    }
+}
