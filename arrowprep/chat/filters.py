@@ -240,13 +240,13 @@ def tojson(
 # constant work, or work that the loop reading their result pays for
 _UNPRICED = (
     *("abs", "count", "d", "default"),
-    *("first", "float", "int", "items", "length", "random"),
+    *("first", "items", "length", "random"),
 )
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: JINJA_FILTERS[name] for name in _UNPRICED},
     **_by(_formatting, "filesizeformat"),
-    **_by(_as_text, "capitalize", "lower", "string", "truncate", "upper"),
+    **_by(_as_text, "capitalize", "float", "int", "lower", "string", "truncate", "upper"),
     **_by(_word_by_word, "title", "wordcount"),
     **_by(_escaping, "e", "escape", "forceescape", "safe", "urlencode"),
     **_by(_squared, "pprint", "striptags", "urlize", "xmlattr"),

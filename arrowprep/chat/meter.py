@@ -20,7 +20,7 @@ from jinja2.utils import Namespace
 
 from arrowprep.errors import TemplateForbidden
 
-__all__ = ["Meter", "measure"]
+__all__ = ["Meter", "measure", "too_large"]
 
 # A megabyte of chat gets 22 million: about a second, and less than 90 MB. Real templates use
 # 2,000 to 60,000 units on chats of a few messages.
@@ -84,6 +84,9 @@ class Meter:
         kind = type(value)
         if kind is str:
             self.spend(value.__sizeof__() >> 2)
+        elif kind is int:
+            if value.bit_length() > MAX_INT_BITS:
+                raise too_large()
         elif isinstance(value, str):
             self.spend(2 * len(value))
         elif kind is list or kind is tuple or kind is dict or kind is set:
@@ -146,6 +149,11 @@ class Meter:
             raise TemplateForbidden(
                 f"macros or loops of the template call one another more than {MAX_DEPTH} deep", kind="limit"
             )
+
+
+def too_large() -> TemplateForbidden:
+    """The error for a number with more digits than a template may work with."""
+    return TemplateForbidden(f"the template makes a number of more than {MAX_INT_BITS} bits", kind="limit")
 
 
 def measure(value: Any, _seen: dict[int, int] | None = None) -> int:

@@ -25,10 +25,11 @@ def call_method(meter: Operators, method: Any, args: tuple[Any, ...], kwargs: di
     """method(*args, **kwargs), where method is bound to text or plain data."""
     owner = method.__self__
     price = _PRICES.get(method.__name__)
-    if isinstance(owner, type):
+    if owner is None or isinstance(owner, type):  # fromkeys, fromhex, maketrans
         for arg in args:
             meter.looked_at(arg)
             meter.hashed(arg)
+            meter.spend(len(arg) if isinstance(arg, (str, bytes)) else 0)
     elif price is not None:
         price(meter, owner, args, kwargs)
     elif hasattr(owner, "__len__"):
@@ -113,7 +114,8 @@ def line_ends(owner: Any) -> int:
 def _format(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     meter.check_format(str(owner), "{")
     largest = max(map(measure, [*args, *kwargs.values()]), default=0)
-    meter.spend(2 * len(owner) + owner.count("{") * largest)
+    steps = owner.count(".") + owner.count("[")  # each looks an attribute or an item up, as the sandbox does
+    meter.spend(2 * len(owner) + owner.count("{") * largest + 60 * steps)
 
 
 def _encode(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

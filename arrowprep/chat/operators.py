@@ -12,7 +12,7 @@ from typing import Any
 from jinja2.runtime import markup_join
 from markupsafe import Markup, escape
 
-from arrowprep.chat.meter import MAX_INT_BITS, Meter, measure, mixed
+from arrowprep.chat.meter import MAX_INT_BITS, Meter, measure, mixed, too_large
 from arrowprep.errors import TemplateForbidden
 
 __all__ = ["Operators"]
@@ -93,14 +93,20 @@ class Operators(Meter):
             else:
                 if type(total) is not int:
                     self.spend(2 * _length(total) + 2 * _length(part))
-                total = total + part
+                total = self._counted(total + part)
         return total
 
     def subtract(self, left: Any, right: Any) -> Any:
         if type(left) is not int:
             self.looked_at(left)
             self.looked_at(right)
-        return left - right
+        return self._counted(left - right)
+
+    def _counted(self, number: Any) -> Any:
+        """The same; doubled in a loop, a number would soon take long to add."""
+        if type(number) is int:
+            self._check_bits(number.bit_length())
+        return number
 
     def multiply(self, left: Any, right: Any) -> Any:
         if isinstance(left, int) and isinstance(right, int):
@@ -117,9 +123,7 @@ class Operators(Meter):
 
     def _check_bits(self, bits: int) -> None:
         if bits > MAX_INT_BITS:
-            raise TemplateForbidden(
-                f"the template makes a number of more than {MAX_INT_BITS} bits", kind="limit"
-            )
+            raise too_large()
 
     def modulo(self, left: Any, right: Any) -> Any:
         if isinstance(left, (str, bytes)):

@@ -76,10 +76,10 @@ class TemplateDict:
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
         if args and not isinstance(args[0], dict):
-            args = (list(args[0]), *args[1:])
-            for pair in args[0]:
-                if isinstance(pair, (list, tuple)) and pair:
-                    _check_key(pair[0])
+            pairs = [tuple(pair) for pair in args[0]]
+            for pair in pairs:
+                _check_key(pair[0] if pair else None)
+            args = (pairs, *args[1:])
         return dict(*args, **kwargs)
 
     def fromkeys(self, keys: Any, *value: Any) -> dict[Any, Any]:

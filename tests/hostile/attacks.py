@@ -312,6 +312,35 @@ ATTACKS: dict[str, str] = {
     "keywords without end": "{% macro f() %}{{ kwargs|length }}{% endmacro %}"
     + _LOOP
     + "{{ f(**dict.fromkeys(range(9999)|map('string'), 1)) }}{% endfor %}",
+    "numbers of base 16": "{% set x = ('f' * 900000)|int(0, 16) %}"
+    + _LOOP
+    + "{% set z = x // (x // 3) %}{% endfor %}",
+    "numbers of bytes": "{% set x = (1).from_bytes(('f' * 900000).encode(), 'big') %}"
+    + _LOOP
+    + "{% set z = x // 7 %}{% endfor %}",
+    "reading long numbers": "{% set x = '9' * 900000 %}"
+    + _LOOP
+    + "{% set z = x|float %}{{ x|int }}{% endfor %}",
+    "doubling numbers by plus": "{% set ns = namespace(x=1) %}"
+    + _LOOP * 2
+    + "{% set ns.x = ns.x + ns.x %}{% endfor %}{% endfor %}",
+    "doubling numbers by minus": "{% set ns = namespace(x=1) %}"
+    + _LOOP * 2
+    + "{% set ns.x = ns.x - -ns.x %}{% endfor %}{% endfor %}",
+    "doubling numbers by sum": "{% set ns = namespace(x=1) %}"
+    + _LOOP * 2
+    + "{% set ns.x = [ns.x, ns.x]|sum %}{% endfor %}{% endfor %}",
+    "tables of characters": "{% set h = 'f' * 900000 %}"
+    + _LOOP
+    + "{% set z = ''.maketrans('a', 'b', h) %}{% endfor %}",
+    "tables of bytes": "{% set h = ('f' * 900000).encode() %}"
+    + _LOOP
+    + "{% set z = h.maketrans(h, h) %}{% endfor %}",
+    "a format of many attributes": "{% set p = '{0' ~ '.real' * 90000 ~ '}' %}"
+    + _LOOP
+    + "{% set z = p.format(1) %}{% endfor %}",
+    "folded tuples as keys of dict by iterators": _FOLDED_TUPLE
+    + "{{ dict({1: ns.x}.items()|map('reverse'))|length }}",
     # before it runs, again
     "generation blocks 10,000 deep": "{% generation %}" * 10_000 + "{% endgeneration %}" * 10_000,
     "deep generation blocks": "{% generation %}" * 2500 + "{% endgeneration %}" * 2500,
