@@ -287,7 +287,7 @@ class _Search:
         if self._ends_in_calls(last):  # whose arguments follow the name, and what opens them may be a token
             place = common if not self.stops.ends(tail[:common]) else len(tail)
         stop, stand_in = self.stops.directly(tail[place:]), self.stops.directly(other[place:])
-        if has_trace and stop and stand_in:
+        if has_trace and stop and stand_in and self.number not in self.traces.unended:
             return last + place + stop
         given = self.stops.end_by_given(tail, other)
         if given is not None:

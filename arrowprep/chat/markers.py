@@ -88,6 +88,7 @@ class Traces:
     fields: the same of one field of a message, (i, "content") -> (first, last)
     repeated: of those messages whose texts stand again between first and last
     beheaded: the first text of a message where its beginning is not shown, and so stands before first
+    unended: messages whose last text is shown without its end, and so goes on after last
     """
 
     first: list[int | None]
@@ -95,6 +96,7 @@ class Traces:
     fields: dict[Field, tuple[int, int]]
     repeated: frozenset[int] = frozenset()
     beheaded: Mapping[int, str] = field(default_factory=dict)
+    unended: frozenset[int] = frozenset()
 
     def before(self, number: int) -> int:
         """Where the last text of the messages before this one ends."""
@@ -149,17 +151,19 @@ def traces_of_marked(
     last: list[int | None] = [None] * len(chat)
     fields: dict[Field, tuple[int, int]] = {}
     beheaded: dict[int, str] = {}
+    latest: dict[int, str] = {}
     for marker, place in places.items():
         owner = number, _ = markers.owners[marker]
         if first[number] is None:
             first[number] = place
             if marker in markers.ended:
                 beheaded[number] = markers.ended[marker]
-        last[number] = place
+        last[number], latest[number] = place, marker
         fields[owner] = fields.get(owner, (place, place))[0], place
     numbers = ((markers.owners[marker][0], place) for marker, place in again)
     repeated = frozenset(i for i, place in numbers if (first[i] or 0) < place < (last[i] or 0))
-    return Traces(first, last, fields, repeated, beheaded)
+    unended = frozenset(i for i, marker in latest.items() if marker not in markers.ended)
+    return Traces(first, last, fields, repeated, beheaded, unended)
 
 
 def _marked(message: dict[str, Any], number: int, markers: Markers[Field], empty_too: bool) -> dict[str, Any]:

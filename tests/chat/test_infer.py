@@ -215,6 +215,22 @@ def test_a_header_in_what_is_left_of_a_text_is_not_taken_for_the_real_one() -> N
         cut(without_tags(prompting), chat)
 
 
+def test_what_begins_a_text_whose_end_is_not_shown_is_not_taken_for_its_stop_token() -> None:
+    source = (
+        "{% for m in messages %}{% if not loop.previtem or loop.previtem.role != m.role %}"
+        "<|turn>{{ m.role }}\n{% endif %}"
+        "{% set text = m.content.split('<cut>')[0] %}{% if m.role == 'assistant' %}{% generation %}"
+        "{{ text }}{{ '<turn|>' if not loop.nextitem or loop.nextitem.role != m.role else '<|more>' }}"
+        "{% endgeneration %}{% else %}{{ text }}<turn|>{% endif %}\n{% endfor %}"
+        "{% if add_generation_prompt %}<|turn>assistant\n{% endif %}"
+    )
+    whole = [{"role": "assistant", "content": "<think> Hm. Yes.<cut>"}, *turns("Go", "Ok")]
+    assert cut(without_tags(source), whole) == ["<think> Hm. Yes.<turn|>", "Ok<turn|>"]
+    chat = [whole[0], {"role": "assistant", "content": "More"}, *turns("Go", "Ok")]
+    with pytest.raises(MaskUnavailable, match="message 0"):
+        cut(without_tags(source), chat)
+
+
 def test_the_generation_prompt_may_stand_after_the_chat() -> None:
     template = without_tags(TAGGED["chatml"])
     assert cut(template, turns("Hi", "Yo", "Hm"), add_generation_prompt=True) == ["Yo<|im_end|>"]
