@@ -6,6 +6,7 @@ So a function that appends a column to its table costs that column alone, in tim
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.types as pat
@@ -31,14 +32,16 @@ def untouched(returned: pa.Table, given: pa.Table, order: Collection[str]) -> fr
 def _is_same_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> bool:
     if a.type != b.type or a.num_chunks != b.num_chunks:
         return False
-    return all(_is_same(one, other) for one, other in zip(a.chunks, b.chunks, strict=True))
+    return all(_is_same(a.chunk(at), b.chunk(at)) for at in range(a.num_chunks))
 
 
 def _is_same(a: pa.Array, b: pa.Array) -> bool:
     """Whether two arrays of one type are the same memory, at every depth. False where that is hard to say."""
-    if (a.offset, len(a)) != (b.offset, len(b)):
+    if a.offset != b.offset or len(a) != len(b):
         return False
     kind = a.type
+    if _is_flat(kind):
+        return _addresses(a.buffers()) == _addresses(b.buffers())
     if isinstance(kind, pa.BaseExtensionType):
         return _is_same(a.storage, b.storage)
     if pat.is_struct(kind):
@@ -47,9 +50,14 @@ def _is_same(a: pa.Array, b: pa.Array) -> bool:
         )
     if pat.is_list(kind) or pat.is_large_list(kind) or pat.is_fixed_size_list(kind):
         return _own_buffers(a) == _own_buffers(b) and _is_same(a.values, b.values)
-    if kind.num_fields or pat.is_dictionary(kind) or str(kind).endswith("_view"):
-        return False
-    return _addresses(a.buffers()) == _addresses(b.buffers())
+    return False
+
+
+@lru_cache
+def _is_flat(kind: pa.DataType) -> bool:
+    """Whether all that arrays of a type hold is in buffers of their own."""
+    is_open = kind.num_fields or isinstance(kind, pa.BaseExtensionType) or pat.is_dictionary(kind)
+    return not (is_open or pat.is_struct(kind) or str(kind).endswith("_view"))
 
 
 def _own_buffers(array: pa.Array) -> list[int | None]:
