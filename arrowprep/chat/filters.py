@@ -60,6 +60,11 @@ def _as_text(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[s
     return value
 
 
+def _reading_number(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    meter.spend(30 + (_size(value) >> 1))  # what is no number raises twice
+    return value
+
+
 def _formatting(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     meter.spend(400)
     return value
@@ -246,7 +251,8 @@ _UNPRICED = (
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: JINJA_FILTERS[name] for name in _UNPRICED},
     **_by(_formatting, "filesizeformat"),
-    **_by(_as_text, "capitalize", "float", "int", "lower", "string", "truncate", "upper"),
+    **_by(_reading_number, "float", "int"),
+    **_by(_as_text, "capitalize", "lower", "string", "truncate", "upper"),
     **_by(_word_by_word, "title", "wordcount"),
     **_by(_escaping, "e", "escape", "forceescape", "safe", "urlencode"),
     **_by(_squared, "pprint", "striptags", "urlize", "xmlattr"),
