@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,7 +121,7 @@ class TensorFormat:
 
 def checked(numbers: Array, kind: np.dtype[Any], name: str) -> Array:
     """A copy as `kind`; TypeConflict where an integer would become another number."""
-    if kind.kind in "iu" and numbers.dtype.kind in "iu" and not np.can_cast(numbers.dtype, kind):
+    if numbers.dtype is not kind and not _always_fits(numbers.dtype, kind):
         limits = np.iinfo(kind)
         if numbers.size and (int(numbers.max()) > limits.max or int(numbers.min()) < limits.min):
             odd = numbers.max() if int(numbers.max()) > limits.max else numbers.min()
@@ -132,6 +133,14 @@ def checked(numbers: Array, kind: np.dtype[Any], name: str) -> Array:
     return np.array(numbers, kind)  # always a copy
 
 
+@lru_cache
+def _always_fits(stored: np.dtype[Any], kind: np.dtype[Any]) -> bool:
+    """Whether no integer of the stored type can be another number as this kind."""
+    are_integers = kind.kind in "iu" and stored.kind in "iu"
+    return not are_integers or np.can_cast(stored, kind)
+
+
+@lru_cache
 def default_kind(stored: np.dtype[Any], integers: np.dtype[Any]) -> np.dtype[Any]:
     """What the libraries make of a number when nothing is said: one width of integers, float32."""
     if stored.kind == "f":

@@ -33,7 +33,7 @@ class TorchFormat(TensorFormat):
             raise ImportError(
                 "format 'torch' needs PyTorch; install it with: pip install torch", name="torch"
             ) from error
-        self._torch = torch
+        self._torch, self._from_numpy = torch, torch.from_numpy
         self._default = isinstance(dtype, str) and dtype == DEFAULT
         self._dtype = None if self._default else _dtype(torch, dtype)
         self._device = device
@@ -44,7 +44,7 @@ class TorchFormat(TensorFormat):
 
     def _tensor(self, numbers: Array) -> torch.Tensor:
         kind = default_kind(numbers.dtype, _INT64) if self._default else self._kind(numbers.dtype)
-        tensor = self._torch.from_numpy(checked(numbers, kind, self.name))
+        tensor: torch.Tensor = self._from_numpy(checked(numbers, kind, self.name))
         if self._dtype is not None and tensor.dtype != self._dtype:
             tensor = tensor.to(self._dtype)
         return tensor if self._device is None else tensor.to(self._device)
