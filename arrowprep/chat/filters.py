@@ -99,14 +99,14 @@ def _counted(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[s
     """For filters that return at once and work while their result is read."""
     for arg in args:
         meter.key(arg)
-    return meter.counted(value, 120 + _path(args, kwargs)) if value else value
+    return meter.counted(value, 120 + _path(meter, args, kwargs)) if value else value
 
 
-def _path(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+def _path(meter: Operators, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Units an item that following an attribute takes, such as "function.name"."""
-    return 60 * sum(
-        part.count(".") + part.count(",") for part in (*args, *kwargs.values()) if isinstance(part, str)
-    )
+    parts = [part for part in (*args, *kwargs.values()) if isinstance(part, str)]
+    meter.spend(sum(map(len, parts)) >> 6)
+    return 60 * sum(part.count(".") + part.count(",") for part in parts)
 
 
 def _compared(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -115,21 +115,21 @@ def _compared(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[
     meter.looked_at(value)
     meter.hashed(value)
     if isinstance(value, (str, list, tuple, dict, range)):
-        meter.spend((48 + _path(args, kwargs)) * len(value))
+        meter.spend((48 + _path(meter, args, kwargs)) * len(value))
         for item in value if isinstance(value, (list, tuple)) else ():
             meter.key(item)
     return value
 
 
 def _summed(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    value = list(meter.counted(value, 10 + _path(args, kwargs)))
+    value = list(meter.counted(value, 10 + _path(meter, args, kwargs)))
     if any(isinstance(item, (list, tuple, dict)) for item in value):
         meter.spend(len(value) * measure(value))  # each sum of lists copies all before it
     return value
 
 
 def _joined(meter: Operators, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    value = list(meter.counted(value, 10 + _path((), kwargs)))
+    value = list(meter.counted(value, 10 + _path(meter, (), kwargs)))
     separator = _argument(args, kwargs, 0, "d", "")
     meter.spend(measure(value) + _size(separator) * len(value))
     return value

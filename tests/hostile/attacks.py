@@ -339,6 +339,8 @@ ATTACKS: dict[str, str] = {
     "a format of many attributes": "{% set p = '{0' ~ '.real' * 90000 ~ '}' %}"
     + _LOOP
     + "{% set z = p.format(1) %}{% endfor %}",
+    "the chat as the name of an attribute": _LOOP
+    + "{% set z = messages|map(messages[0].content) %}{% endfor %}",
     "folded tuples as keys of dict by iterators": _FOLDED_TUPLE
     + "{{ dict({1: ns.x}.items()|map('reverse'))|length }}",
     # before it runs, again
