@@ -228,7 +228,7 @@ def _read(block: Block, hint: pa.Schema) -> pa.Table | None:
 
 def _may_overflow(block: Block) -> bool:
     """Whether a line may nest so deeply that Arrow's reader, which recurses, would kill the process."""
-    if block.longest_line < 2 * _SAFE_DEPTH:
+    if not block.has_line_of(2 * _SAFE_DEPTH):
         return False
     data = np.frombuffer(block.data, np.uint8)
     openers = np.flatnonzero((data == ord("[")) | (data == ord("{")))
@@ -347,7 +347,7 @@ def _is_suspect(array: pa.Array, told: pa.DataType | None) -> bool:
 
 def _one_a_line(block: Block, table: pa.Table) -> bool:
     """Whether each line is one row, blank ones aside; Arrow's reader also takes two in a line."""
-    lines = len(block.ends) + (block.data[-1:] != b"\n")
+    lines = block.num_ends + (block.data[-1:] != b"\n")
     if table.num_rows == lines:
         return True
     return bool(table.num_rows == sum(1 for line in bytes(block.data).split(b"\n") if line.strip()))
