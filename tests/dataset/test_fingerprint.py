@@ -22,6 +22,7 @@ import time
 import types
 import typing
 from collections.abc import Callable
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ import pytest
 import regex
 
 from arrowprep.dataset.fingerprint import Hasher, Unnameable, combine, describe, fingerprint_of
+from arrowprep.dataset.fingerprint.modules import _noted_version, library_version
 
 
 def define(source: str, name: str = "f", filename: str = "somewhere.py") -> Any:
@@ -502,3 +504,9 @@ def test_a_missing_optional_import_is_named_too() -> None:
     assert name("def f(x):\n    import no_such_module_here\n    return x") == name(
         "def f(x):\n\n    import no_such_module_here\n    return x"
     )
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "numpy", "xxhash", "jinja2"])
+def test_the_version_of_a_library_is_the_one_that_its_metadata_says(library: str) -> None:
+    assert _noted_version(library) == metadata.version(library) == library_version(library)
+    assert _noted_version("no_such_library") is None
