@@ -139,6 +139,10 @@ class Spec:
 
     def text(self, key: str, default: Any = _REQUIRED) -> str:
         value: str = self.get(key, str, default)
+        try:
+            (value or "").encode()
+        except UnicodeEncodeError as error:
+            raise self.bad(f"{key!r} has half of a surrogate pair") from error
         return value
 
     def count(self, key: str, default: Any = _REQUIRED) -> int:

@@ -50,5 +50,5 @@ def _digest(templates: str | Mapping[str, str] | None) -> Any:
     if templates is None:
         return None
     if isinstance(templates, str):
-        return xxhash.xxh3_128_hexdigest(templates.encode())
+        return xxhash.xxh3_128_hexdigest(templates.encode("utf-8", "surrogatepass"))
     return {name: _digest(text) for name, text in templates.items()}

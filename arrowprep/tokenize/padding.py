@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from arrowprep.errors import BadArgument
 from arrowprep.tokenize.options import checked
 from arrowprep.tokenize.truncation import DIRECTIONS, check_choice
+
+LONGEST = 1 << 24  # tokens of a row; a crafted file could ask for more than there is memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,11 @@ class Padding:
         check_choice("direction", self.direction, DIRECTIONS)
         for name in ("pad_id", "pad_type_id", "pad_token", "length", "pad_to_multiple_of"):
             checked(self, name, getattr(self, name))
+        for name in ("length", "pad_to_multiple_of"):
+            if (getattr(self, name) or 0) > LONGEST:
+                raise BadArgument(
+                    f"{name} is more than {LONGEST:,} tokens: no row can be so long", argument=name
+                )
 
     def target(self, longest: int) -> int:
         """How long rows become, of which the longest is `longest` now."""

@@ -88,7 +88,9 @@ def _parsed_flat(data: str | bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None  # what is wrong is said with its place in the whole file
     model = content["model"]
-    if "arrowprep" in model or _LISTED.get(model.get("type", "BPE")) is not (vocabulary.scores is not None):
+    kind = model.get("type", "BPE")
+    listed = _LISTED.get(kind) if isinstance(kind, str) else None
+    if "arrowprep" in model or listed is not (vocabulary.scores is not None):
         return None
     model["vocab"] = vocabulary
     return content
@@ -178,14 +180,17 @@ def _read_padding(spec: Spec) -> Padding:
         length = None
     else:
         length = Spec(strategy, "padding.strategy").count("Fixed")
-    return Padding(
-        direction=spec.choice("direction", {v: k for k, v in DIRECTIONS.items()}, "Right"),
-        pad_id=spec.count("pad_id"),
-        pad_type_id=spec.count("pad_type_id"),
-        pad_token=spec.text("pad_token"),
-        length=length,
-        pad_to_multiple_of=spec.get("pad_to_multiple_of", (int, type(None)), None),
-    )
+    try:
+        return Padding(
+            direction=spec.choice("direction", {v: k for k, v in DIRECTIONS.items()}, "Right"),
+            pad_id=spec.count("pad_id"),
+            pad_type_id=spec.count("pad_type_id"),
+            pad_token=spec.text("pad_token"),
+            length=length,
+            pad_to_multiple_of=spec.get("pad_to_multiple_of", (int, type(None)), None),
+        )
+    except BadArgument as error:
+        raise spec.bad(str(error)) from error
 
 
 def dump_tokenizer(file: TokenizerFile, pretty: bool) -> str:

@@ -50,13 +50,15 @@ class Truncation:
     def room(self, added: int) -> int:
         """How many tokens of the text fit beside `added` special ones.
 
-        Raises ValueError when not even those fit.
+        Raises BadArgument when not even those fit.
         """
         if self.max_length < added:
             # elsewhere nothing at all is truncated then, which nobody who asks for a limit can want
-            raise ValueError(
+            raise BadArgument(
                 f"max_length={self.max_length} is below the {added} special tokens that are added;"
-                " give a larger one, or add_special_tokens=False"
+                " give a larger one, or add_special_tokens=False",
+                max_length=self.max_length,
+                added=added,
             )
         return self.max_length - added
 

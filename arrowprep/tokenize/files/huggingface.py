@@ -36,6 +36,7 @@ TEMPLATE = "chat_template.jinja"
 TEMPLATES = "additional_chat_templates"
 CHUNK = 1 << 20
 LARGEST = 1 << 30  # bytes; a small packed file may claim any size, and the largest real one has 30 MB
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 # what a config says about where it came from, or about a class that would rebuild the pipeline
 IGNORED = (
     "tokenizer_class",
@@ -172,7 +173,12 @@ def as_token(value: Any) -> Any:
 def _added_token(record: Mapping[str, Any]) -> AddedToken:
     from arrowprep.tokenize.added_tokens import AddedToken
 
-    return AddedToken(**{key: value for key, value in record.items() if key not in ("__type", "id")})
+    flags = {key: value for key, value in record.items() if key not in ("__type", "id", "content")}
+    unknown = [key for key in flags if key not in FLAGS]
+    wrong = [key for key, value in flags.items() if not isinstance(value, (bool, type(None)))]
+    if unknown or wrong or not isinstance(record["content"], str):
+        raise BadTokenizerFile(f"{dict(record)!r} is not a token with its flags")
+    return AddedToken(record["content"], **{key: value for key, value in flags.items() if value is not None})
 
 
 def _added_tokens(folder: Path, settings: dict[str, Any]) -> dict[int, AddedToken]:
@@ -187,12 +193,14 @@ def _added_tokens(folder: Path, settings: dict[str, Any]) -> dict[int, AddedToke
                 path=str(folder / CONFIG),
             ) from error
     for role, value in _json(folder / SPECIAL_MAP).items():
-        settings[role] = (
-            {**value, "special": True} if isinstance(value, dict) and "content" in value else value
-        )
+        if role.endswith(("_token", "_tokens")):
+            settings[role] = (
+                {**value, "special": True} if isinstance(value, dict) and "content" in value else value
+            )
     special = {str(as_token(settings[role])) for role in STANDARD if settings.get(role)}
     extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or ()
-    special.update(str(as_token(token)) for token in extra)
+    if isinstance(extra, (list, tuple, dict)):  # what is neither is refused where it is taken
+        special.update(str(as_token(token)) for token in extra)
     ids = _json(folder / ADDED)
     if wrong := [token for token, index in ids.items() if not isinstance(index, int)]:
         raise BadTokenizerFile(

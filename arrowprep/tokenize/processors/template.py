@@ -75,7 +75,9 @@ class TemplateProcessing(PostProcessor):
             super().__setattr__(name, value)
 
     def _check(self) -> None:
-        missing = {p.special for p in (*self.single, *self.pair) if p.special} - set(self.special_tokens)
+        missing = {p.special for p in (*self.single, *self.pair) if p.special is not None} - set(
+            self.special_tokens
+        )
         if missing:
             raise BadArgument(f"the template's {min(missing)!r} is not in special_tokens", token=min(missing))
         for name, wanted in (("single", {"A"}), ("pair", {"A", "B"})):
@@ -116,7 +118,9 @@ class TemplateProcessing(PostProcessor):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         template = self.pair if is_pair else self.single
-        return sum(len(self.special_tokens[piece.special].ids) for piece in template if piece.special)
+        return sum(
+            len(self.special_tokens[piece.special].ids) for piece in template if piece.special is not None
+        )
 
     def process_encodings(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         if len(encodings) > 2:
@@ -149,12 +153,12 @@ def _read_piece(text: str) -> TemplatePiece:
     name, colon, type_text = text.rpartition(":")
     if not colon or not name:
         name, type_text = text, ""
-    if type_text and not type_text.isdigit():
+    if type_text and not type_text.isdecimal():
         raise BadArgument(f"the type in the template piece {text!r} is no number", piece=text)
     type_id = int(type_text or 0)
     if not name.startswith("$"):
         return TemplatePiece(None, name, type_id)
-    if name[1:].isdigit():  # `$1` is text A with type 1
+    if name[1:].isdecimal():  # `$1` is text A with type 1
         return TemplatePiece("A", None, int(name[1:]))
     sequence = {"": "A", "a": "A", "A": "A", "b": "B", "B": "B"}.get(name[1:])
     if sequence is None:
@@ -169,6 +173,10 @@ def read_special(token: Any) -> SpecialToken:
     if isinstance(token, str):
         raise BadArgument(f"a special token is given as (token, id), not {token!r}", token=token)
     if isinstance(token, Mapping):
+        if missing := {"id", "ids", "tokens"} - token.keys():
+            raise BadArgument(
+                f"a special token has id, ids and tokens; {min(missing)!r} is missing", token=token
+            )
         ids, tokens = tuple(token["ids"]), tuple(token["tokens"])
         if len(ids) != len(tokens):
             raise BadArgument(f"special token {token['id']!r} has {len(ids)} ids and {len(tokens)} tokens")
