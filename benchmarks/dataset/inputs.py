@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from benchmarks import corpus
 SEQUENCES = 50_000
 WIDTH = 128  # numbers of a fixed-length row; ragged ones have 1..2 * WIDTH - 1
 TEXTS = 200_000
+PAGES = 50_000
+CHARACTERS = 2000  # of a page
 
 
 class Inputs(NamedTuple):
@@ -22,6 +25,7 @@ class Inputs(NamedTuple):
     lines: rows of {id, text, score, label}, as many megabytes as asked for
     texts: 200,000 such rows
     documents: 2,240 real documents
+    pages: 50,000 rows of {id, text}, each text 2,000 characters of the documents, Parquet
     fixed, ragged: 50,000 rows of `input_ids`, int32, Parquet
     tokenizer: folder of GPT-2's tokenizer.json
     """
@@ -29,6 +33,7 @@ class Inputs(NamedTuple):
     lines: Path
     texts: Path
     documents: Path
+    pages: Path
     fixed: Path
     ragged: Path
     tokenizer: Path
@@ -36,7 +41,7 @@ class Inputs(NamedTuple):
     @property
     def prepared(self) -> list[Path]:
         """Those that are loaded once, not measured, before the groups that read them."""
-        return [self.texts, self.documents, self.fixed, self.ragged]
+        return [self.texts, self.documents, self.pages, self.fixed, self.ragged]
 
 
 def make(folder: Path, megabytes: int) -> Inputs:
@@ -46,12 +51,15 @@ def make(folder: Path, megabytes: int) -> Inputs:
         lines=folder / f"lines-{megabytes}.jsonl",
         texts=known.rows,
         documents=known.documents,
+        pages=folder / "pages.parquet",
         fixed=folder / "fixed.parquet",
         ragged=folder / "ragged.parquet",
         tokenizer=known.tokenizer,
     )
     if not inputs.lines.exists():
         _repeat(known.rows, inputs.lines, megabytes * 1_000_000)
+    if not inputs.pages.exists():
+        pq.write_table(_pages(known.documents), inputs.pages)
     random = np.random.default_rng(0)
     for path, lengths in (
         (inputs.fixed, np.full(SEQUENCES, WIDTH)),
@@ -69,6 +77,14 @@ def _repeat(source: Path, path: Path, size: int) -> None:
         while file.tell() + len(content) <= size:
             file.write(content)
         file.write(content[: content.rfind(b"\n", 0, size - file.tell()) + 1])
+
+
+def _pages(documents: Path) -> pa.Table:
+    """Windows over the joined documents, no two the same."""
+    texts = [json.loads(line)["text"] for line in documents.read_text(encoding="utf-8").splitlines()]
+    whole = "\n".join(texts)
+    starts = [number * 7919 % (len(whole) - CHARACTERS) for number in range(PAGES)]
+    return pa.table({"id": range(PAGES), "text": [whole[start : start + CHARACTERS] for start in starts]})
 
 
 def _lists(lengths: np.ndarray, random: np.random.Generator) -> pa.ListArray:

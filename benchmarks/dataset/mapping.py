@@ -25,6 +25,14 @@ def arrow_lengths(table: Any) -> Any:
     return table.append_column("n", pc.utf8_length(table.column("text")))
 
 
+def next_ids(batch: Any) -> dict[str, list[int]]:
+    return {"next": [number + 1 for number in batch["id"]]}
+
+
+def arrow_next_ids(table: Any) -> Any:
+    return table.append_column("next", pc.add(table.column("id"), 1))
+
+
 def is_even(row: Any) -> bool:
     return bool(row["id"] % 2 == 0)
 
@@ -45,6 +53,18 @@ def _maps(given: Given) -> Iterator[Figure]:
     yield Figure("shuffled", seconds, sum(mapped.with_format("arrow")["n"][:].to_pylist()))
 
 
+def _pages(given: Given) -> Iterator[Figure]:
+    """A small column beside long texts, which a function reads or not."""
+    pages = given.load(given.inputs.pages)
+    seconds, mapped = timed(lambda: pages.map(lengths, batched=True))
+    yield Figure("pages", seconds, [len(mapped), mapped[7]["n"]])
+    seconds, mapped = timed(lambda: pages.map(next_ids, batched=True))
+    yield Figure("pages_ids", seconds, [len(mapped), mapped[7]["next"]])
+    shown = pages.with_format("arrow")
+    seconds, mapped = timed(lambda: shown.map(arrow_next_ids, batched=True))
+    yield Figure("pages_arrow", seconds, [len(mapped), mapped.with_format(None)[7]["next"]])
+
+
 def _small(given: Given) -> Iterator[Figure]:
     """What processes cost where there is little to do: the same map in two and in one."""
     some = given.load(given.inputs.texts).select(range(SMALL))
@@ -63,6 +83,14 @@ GROUPS = {
             "shuffled": Row("shuffle, then map", 4),
         },
         _maps,
+    ),
+    "pages": Group(
+        {
+            "pages": Row("map, cheap batched function, long texts", 8),
+            "pages_ids": Row("the same, of a number beside them", 8),
+            "pages_arrow": Row("map, Arrow to Arrow, of a number", 20),
+        },
+        _pages,
     ),
     "small": Group({"small": Row("num_proc=2 over num_proc=1, 5,000 texts", most=0.6)}, _small),
 }
