@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 import xxhash
 
+from arrowprep.errors import warn
 from arrowprep.tokenize.added_tokens import AddedVocabulary
 from arrowprep.tokenize.component import Component, latest_stamp
 from arrowprep.tokenize.custom import content_of_part, has_customs
 from arrowprep.tokenize.decoders import Decoder
 from arrowprep.tokenize.engine import Choice, choose_engine
-from arrowprep.tokenize.models import Model
+from arrowprep.tokenize.models import Model, WordLevel
 from arrowprep.tokenize.normalizers import Normalizer
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.pipeline import Pipeline
@@ -122,7 +123,13 @@ class Assembly:
         return dump_tokenizer(self._as_file(), pretty)
 
     def save(self, path: str | Path, pretty: bool = True) -> None:
-        """Write its tokenizer.json."""
+        """Write its tokenizer.json; warns where decoding will put spaces into words."""
+        if self.decoder is None and not isinstance(self.model, WordLevel):
+            kind = type(self.model).__name__
+            warn(
+                f"the tokenizer has no decoder, so decoding joins the tokens of its {kind} by spaces;"
+                " set tokenizer.decoder before it is saved"
+            )
         Path(path).write_text(self.to_str(pretty), encoding="utf-8")
 
     def _as_file(self) -> TokenizerFile:

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from arrowprep.errors import BadArgument, NotText
+from arrowprep.errors import ArrowprepWarning, BadArgument, NotText
 from arrowprep.tokenize import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from tests.tokenize.build import byte_bpe, byte_tokenizer
 
@@ -261,6 +262,15 @@ class TestEncode:
     def test_without_a_decoder_tokens_are_joined_by_spaces(self, tok: Tokenizer) -> None:
         tok.decoder = None
         assert tok.decode(tok.encode("hello world").ids) == "hello Ġworld"
+
+    def test_saving_says_when_words_will_be_decoded_with_spaces_in_them(
+        self, tok: Tokenizer, tmp_path: Path
+    ) -> None:
+        Tokenizer(models.WordLevel({"a": 0})).save(tmp_path / "words.json")
+        tok.save(tmp_path / "with.json")
+        tok.decoder = None
+        with pytest.warns(ArrowprepWarning, match="no decoder"):
+            tok.save(tmp_path / "without.json")
 
     def test_repr_of_parts_shows_their_options(self) -> None:
         split = pre_tokenizers.Split(Regex(r"\d"), "isolated")
