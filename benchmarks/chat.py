@@ -226,7 +226,7 @@ def packing(clock: str, rounds: int) -> Iterator[Row]:
             f"pack 1,000,000 lengths, {strategy}, {plan.efficiency:.2%} full, beside 1 s", 1.0, taken, 1.0
         )
     if importlib.util.find_spec("seqpacker") is None:
-        print("seqpacker is not installed: packing is measured alone", file=sys.stderr)
+        print("seqpacker is not installed; a test compares with an exact online best fit", file=sys.stderr)
         return
     import seqpacker
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from typing import Any
 
@@ -54,6 +55,30 @@ def pieces(plan: Packing) -> list[list[int]]:
 @given(sizes, limits)
 def test_best_fit_is_that_of_trying_every_pack(lengths: list[int], seq_length: int) -> None:
     assert pieces(pack(lengths, seq_length)) == slow_best_fit(lengths, seq_length)
+
+
+def packs_of_online_best_fit(lengths: list[int], seq_length: int) -> int:
+    """How many packs there are when each row, as it comes, goes where the least room is left after it."""
+    rooms: list[int] = []  # of the packs, the least first
+    packs = 0
+    for length in lengths:
+        fits = bisect.bisect_left(rooms, length)
+        packs += fits == len(rooms)
+        room = (rooms.pop(fits) if fits < len(rooms) else seq_length) - length
+        if room:
+            bisect.insort(rooms, room)
+    return packs
+
+
+@pytest.mark.parametrize("middle", [4.0, 5.5, 6.5, 7.2])
+def test_packs_are_as_full_as_those_of_an_exact_online_best_fit(middle: float) -> None:
+    random = np.random.default_rng(int(10 * middle))
+    lengths = np.clip(random.lognormal(middle, 1.0, 20_000).astype(np.int64), 1, 2048)
+    plan = pack(lengths, 2048)
+    packs = packs_of_online_best_fit(lengths.tolist(), 2048)
+    assert len(plan) <= packs
+    assert plan.efficiency >= lengths.sum() / (packs * 2048)
+    assert plan.tokens_lost == 0
 
 
 @given(sizes, limits)
