@@ -67,12 +67,13 @@ class _Template:
     def __init__(self) -> None:
         self.executable = sys.executable
         self.control, theirs = socket.socketpair()
-        call = f"arrowprep.dataset.execute.template_process.main({theirs.fileno()}, {_shared()!r})"
+        call = f"arrowprep.dataset.execute.template_process.main({theirs.fileno()})"
         with theirs:
             self.process = start_clean(call, theirs.fileno(), {"JE_ARROW_MALLOC_CONF": _no_threads()})
         try:
+            self.control.sendall("\n".join(_shared()).encode() + b"\0")
             self.works = self._answer() == 1
-        except EOFError:  # it said why
+        except (EOFError, ConnectionError):  # it said why
             self.works = False
 
     def fork(self, pipe: int) -> Forked:
@@ -95,8 +96,7 @@ class _Template:
 
 def _shared() -> list[str]:
     """The modules that workers need not import, nor have a copy of."""
-    packages = ("arrowprep", "numpy", "pyarrow")
-    imported = [name for name in list(sys.modules) if name.partition(".")[0] in packages]
+    imported = [name for name in list(sys.modules) if name.partition(".")[0] in ("arrowprep", "pyarrow")]
     return [*imported, "numpy.random"]  # which is seeded for every batch
 
 

@@ -3,8 +3,8 @@
 A copy of it holds no lock that nobody will release, and shares the pages of the libraries with it. It
 knows nothing of the user's code, which workers import themselves.
 
-    from the parent   one byte with four descriptors: the worker's pipe, the one that tells of its end,
-                      standard output and error
+    from the parent   once names of modules, a line each, and a null; for each worker one byte with four
+                      descriptors: its pipe, the one that tells of its end, standard output and error
     to the parent     once whether it can be forked, then for each worker its pid, or minus an errno
 """
 
@@ -20,7 +20,6 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Iterable
 
 from multiprocess.connection import Connection, wait
 
@@ -31,14 +30,14 @@ DESCRIPTORS = 4
 ANSWER = struct.Struct("<q")
 
 
-def main(fd: int, modules: Iterable[str]) -> None:
-    """Import these, and serve the parent at the other end of this socket."""
+def main(fd: int) -> None:
+    """Serve the parent at the other end of this socket."""
     control = socket.socket(fileno=fd)
     control.set_inheritable(False)
     signal.signal(
         signal.SIGCHLD, lambda *_: None
     )  # ignored, as it may be in the parent, no end would be told
-    for name in modules:
+    for name in _modules(control):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     safe = _has_one_thread()
@@ -46,6 +45,13 @@ def main(fd: int, modules: Iterable[str]) -> None:
     if safe:
         worker_process.main(_Template(control).serve())
         _leave()
+
+
+def _modules(control: socket.socket) -> list[str]:
+    text = b""
+    while not text.endswith(b"\0") and (more := control.recv(1 << 16)):
+        text += more
+    return text[:-1].decode().split("\n")
 
 
 def _leave() -> None:

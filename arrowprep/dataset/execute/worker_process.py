@@ -56,6 +56,12 @@ class Cancelled(BaseException):
     """Raised in the middle of a task when the parent cancels the run."""
 
 
+def _unless_cancelled(told: Any) -> None:
+    """Print what was raised where nobody can catch it, as Python does; a cancellation is heard once more."""
+    if told.exc_type is not Cancelled:
+        sys.__unraisablehook__(told)
+
+
 class _Session:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -70,6 +76,7 @@ class _Session:
     def serve(self) -> None:
         """Answer until the parent goes or says so."""
         signal.signal(signal.SIGINT, self._interrupt)
+        sys.unraisablehook = _unless_cancelled
         if hasattr(signal, "pthread_sigmask"):  # blocked while this process was started
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         threading.Thread(target=self._listen, daemon=True).start()

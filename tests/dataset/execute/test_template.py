@@ -122,6 +122,7 @@ class TestForked:
     def test_a_template_that_was_killed_meanwhile_is_replaced(self) -> None:
         (first,) = set(in_processes(lambda _: os.getppid(), [1, 2]))
         os.kill(first, signal.SIGKILL)
+        until(lambda: all(worker.process.poll() is not None for worker in interpreters._idle))
         (second,) = set(in_processes(lambda _: os.getppid(), [1, 2]))
         assert second != first
 
