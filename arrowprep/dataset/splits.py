@@ -294,5 +294,5 @@ class DatasetDict(dict[str, Dataset]):
         with local_folder(dataset_dict_path, storage_options) as folder:
             for name, dataset in self.items():
                 shards = None if num_shards is None else num_shards[name]
-                dataset._save(folder / name, max_shard_size, shards)
+                dataset._save(folder / name, max_shard_size, shards, num_proc)
             save_splits(folder, self)

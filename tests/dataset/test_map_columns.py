@@ -61,3 +61,35 @@ def test_a_removed_column_that_is_set_in_place_stays(ds: Dataset) -> None:
 
     mapped = ds.map(negated, remove_columns="n")
     assert mapped["n"].to_list() == [-n for n in range(100)] + list(range(100, ROWS))
+
+
+MIXED = [1, "a", None, {"k": 1}, [1, 2], 2.5]
+
+
+@pytest.mark.parametrize("num_proc", [None, 2])
+@pytest.mark.parametrize("batch_size", [1, 2, 6])
+def test_values_of_no_one_type_are_json_where_asked_for(num_proc: int | None, batch_size: int) -> None:
+    ds = Dataset.from_dict({"n": list(range(6)), "m": list(range(6))})
+
+    def mixed(batch: Any) -> dict[str, Any]:
+        return {"n": [MIXED[n] for n in batch["n"]], "v": [MIXED[5 - n] for n in batch["n"]]}
+
+    options: dict[str, Any] = {"batched": True, "batch_size": batch_size, "num_proc": num_proc}
+    with pytest.raises(TypeError, match="returned values"):
+        ds.map(mixed, **options)
+    for _ in range(2):  # computed, and found
+        out = ds.map(mixed, on_mixed_types="use_json", **options)
+        assert out.to_dict() == {"n": MIXED, "m": list(range(6)), "v": MIXED[::-1]}
+    assert {name: type(kind).__name__ for name, kind in out.features.items()} == {
+        "n": "Json",
+        "m": "Value",
+        "v": "Json",
+    }
+
+
+def test_mixed_types_change_nothing_where_there_are_none(ds: Dataset) -> None:
+    double = {"function": lambda row: {"m": row["n"] * 2}}
+    plain, asked = ds.map(**double), ds.map(**double, on_mixed_types="use_json")
+    assert (asked.features, asked.to_dict()) == (plain.features, plain.to_dict())
+    with pytest.raises(ValueError, match="neither None nor"):
+        ds.map(**double, on_mixed_types="drop")

@@ -104,16 +104,22 @@ class Exports(Held):
 
         dataset_path: a folder, or a URL that fsspec knows, with storage_options for its file system
         max_shard_size: of a file, 500 MB by default
-        num_proc: taken for the sake of old code; one process copies as fast as the disk writes
+        num_proc: so many files at least, for loaders that deal them out; one process copies as fast as
+            the disk writes
         """
         from arrowprep.dataset.save.remote import local_folder
 
         with local_folder(dataset_path, storage_options) as folder:
-            self._save(folder, max_shard_size, num_shards)
+            self._save(folder, max_shard_size, num_shards, num_proc)
 
-    def _save(self, folder: Path, max_shard_size: str | int | None, num_shards: int | None) -> None:
-        from arrowprep.dataset.save.hf_disk import save_hf_disk
+    def _save(
+        self, folder: Path, max_shard_size: str | int | None, num_shards: int | None, num_proc: int | None
+    ) -> None:
+        from arrowprep.dataset.save.hf_disk import save_hf_disk, size_in_bytes
 
+        if num_shards is None and num_proc is not None and num_proc > 1:
+            limit, max_shard_size = size_in_bytes(max_shard_size or "500MB"), None
+            num_shards = max(num_proc, self.dataset_size // limit + 1)
         save_hf_disk(
             self._shown("Saving", None),
             folder,

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from arrowprep import config
 from arrowprep.dataset.formatted import FormatSpec
-from arrowprep.dataset.indices import Rows
+from arrowprep.dataset.indices import Rows, Span
 from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.ipc import write_aside
@@ -77,6 +77,14 @@ class Held:
             with write_aside(Path(path), numbers.schema) as writer:
                 writer.write_table(numbers)
         return self
+
+    @property
+    def dataset_size(self) -> int:
+        """Bytes of the Arrow files, or of the rows where they are in memory."""
+        files, everything = self._view.files, Span(0, self._view.num_rows)
+        return (
+            sum(path.stat().st_size for path in files) if files else int(self._view.read(everything).nbytes)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """To a process being started go names of files, never rows, so that a DataLoader copies none."""

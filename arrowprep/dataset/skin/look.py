@@ -79,12 +79,6 @@ class Looks(Held):
         return self._info.license
 
     @property
-    def dataset_size(self) -> int:
-        """Bytes of the Arrow files, or of the rows where they are in memory."""
-        files = self._view.files
-        return sum(path.stat().st_size for path in files) if files else int(self.data.nbytes)
-
-    @property
     def split(self) -> NamedSplit | None:
         """The name of the split that this was loaded as."""
         return None if self._split is None else NamedSplit(self._split)

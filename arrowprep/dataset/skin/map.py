@@ -26,7 +26,7 @@ from arrowprep.dataset.verbs.explain import Explanation, explain
 from arrowprep.dataset.verbs.expressions import Mask, is_expression
 from arrowprep.dataset.verbs.filter import filter_view
 from arrowprep.dataset.verbs.group import grouped
-from arrowprep.dataset.verbs.map import RunOptions, map_to_file, map_view
+from arrowprep.dataset.verbs.map import RunOptions, map_any_types, map_to_file
 from arrowprep.dataset.verbs.naming import result_name
 from arrowprep.dataset.verbs.spec import MapSpec, names_of
 from arrowprep.dataset.view import View
@@ -44,6 +44,7 @@ _DECIDE_MAP = _DECIDE_FILTER | {
     "features",
     "on_error",
     "try_original_type",
+    "on_mixed_types",
 }
 
 
@@ -97,6 +98,8 @@ class Maps(Held):
         new_fingerprint: the name of the result, for functions that cannot be named
         try_original_type: False stores returned values of a known column by their own type alone,
             also where the old one would hold them
+        on_mixed_types: "use_json" makes a column JSON whose values are of no one type, which is an
+            error otherwise; give it features={name: Json()} where that is known before
         writer_batch_size, suffix_template, disable_nullable: taken, for they may stand in a script;
             they change no row
         on_error: where the function fails, "raise", leave new columns "null", or "skip" the rows
@@ -113,8 +116,8 @@ class Maps(Held):
             raise WrongType(f"map needs a function, not a {type(function).__name__}")
         if on_error not in ("raise", "null", "skip"):
             raise BadArgument(f"on_error {on_error!r} is none of raise, null, skip", on_error=on_error)
-        if on_mixed_types is not None:
-            raise BadArgument("on_mixed_types is not supported: give such a column features={name: Json()}")
+        if on_mixed_types not in (None, "use_json"):
+            raise BadArgument(f'on_mixed_types {on_mixed_types!r} is neither None nor "use_json"')
         if keep_in_memory and cache_file_name is not None:
             raise BadArgument("keep_in_memory and cache_file_name exclude each other")
         _check_names(cache_file_name, suffix_template)
@@ -131,6 +134,7 @@ class Maps(Held):
             fn_kwargs=fn_kwargs,
             on_error=on_error,
             try_original_type=try_original_type,
+            on_mixed_types=on_mixed_types,
         )
         name, options = self._run(
             "map",
@@ -147,7 +151,7 @@ class Maps(Held):
         if cache_file_name is not None:
             view = map_to_file(self._view, spec, name, options, Path(cache_file_name))
         else:
-            view = map_view(self._view, spec, name, options)
+            view = map_any_types(self._view, spec, name, options)
         return self._with(view, self._format_of(view))
 
     def filter(
@@ -243,6 +247,7 @@ class Maps(Held):
         features: Features | Mapping[str, Any] | None = None,
         fn_kwargs: Mapping[str, Any] | None = None,
         on_error: str = "raise",
+        on_mixed_types: str | None = None,
         **flags: bool,
     ) -> MapSpec:
         return MapSpec(
@@ -253,6 +258,7 @@ class Maps(Held):
             features=None if features is None else Features(features),
             fn_kwargs=dict(fn_kwargs or {}),
             on_error=on_error,
+            on_mixed_types=on_mixed_types,
             format=self._format,
             **flags,
         )

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from arrowprep import progress
 from arrowprep.dataset.execute import Executor, Inline, Outcome, choose_executor
+from arrowprep.dataset.feature_kinds import Json
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Span, simplest
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
@@ -77,11 +78,28 @@ def map_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
     return result if spec.on_error == "raise" else _without_errors(result, spec)
 
 
+def map_any_types(view: View, spec: MapSpec, name: str, options: RunOptions) -> View:
+    """As `map_view`; with on_mixed_types="use_json" a column that no one type holds becomes JSON.
+
+    Which ones do is known once their values are seen, perhaps late: all is then computed again.
+    """
+    while True:
+        try:
+            return map_view(view, spec, name, options)
+        except (BadResult, TypeConflict) as error:
+            known, column = spec.features or Features({}), error.facts.get("column")
+            if spec.on_mixed_types is None or column is None or column in known:
+                raise
+            spec = replace(spec, features=Features({**known, column: Json()}))
+            options = replace(options, reuse=False)
+
+
 def map_to_file(view: View, spec: MapSpec, name: str, options: RunOptions, path: Path) -> View:
     """The same with all columns in one file of the user's choice; found there again by its name."""
     found = copy_at(path, name) if options.reuse else None
     if found is None:
-        result = map_view(view, spec, name, replace(options, cache=Cache(scratch_folder()), reuse=False))
+        aside = replace(options, cache=Cache(scratch_folder()), reuse=False)
+        result = map_any_types(view, spec, name, aside)
         tables = result.batches(_COPIED_ROWS)
         found = options.cache.publish_copy(path, name, tables, result.schema)
     return View.over(found, name, origin=view.origin)
@@ -170,7 +188,7 @@ class _MapWorker:
                 self._writer.append(table, span, self._note(layout, tuple(table.column_names)))
             except TypeConflict as error:
                 raise self._apply.bad(
-                    f"returned values that do not fit earlier ones: {error}", span
+                    f"returned values that do not fit earlier ones: {error}", span, error.column
                 ) from error
         return layout
 

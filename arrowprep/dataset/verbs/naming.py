@@ -38,6 +38,7 @@ def name_parts(view: View, spec: MapSpec, operation: str) -> dict[str, str]:
 
 
 def _arguments(spec: MapSpec) -> dict[str, Any]:
+    later = {} if spec.on_mixed_types is None else {"on_mixed_types": spec.on_mixed_types}
     return {
         "batched": spec.batched,
         "batch_size": spec.batch_size if spec.batched else None,
@@ -48,6 +49,7 @@ def _arguments(spec: MapSpec) -> dict[str, Any]:
         "remove_columns": spec.remove_columns,
         "on_error": spec.on_error,
         "try_original_type": spec.try_original_type,
+        **later,  # only where it is given: without it, names are as they were before it was there
     }
 
 

@@ -22,6 +22,7 @@ class MapSpec:
     batch_size: rows a call, None for all at once; only where batched
     on_error: "raise", or go on: "null" leaves new columns null where the function failed, "skip"
         leaves those rows out
+    on_mixed_types: "use_json" makes new columns JSON whose values are of no one type
     format: how the function sees its rows
     """
 
@@ -37,6 +38,7 @@ class MapSpec:
     fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
     on_error: str = "raise"
     try_original_type: bool = True
+    on_mixed_types: str | None = None
     format: FormatSpec = field(default_factory=FormatSpec)
 
     def rows_a_call(self, num_rows: int) -> int:

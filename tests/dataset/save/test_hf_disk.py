@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from arrowprep import Dataset, DatasetDict, load_from_disk
 from arrowprep.dataset.features import ClassLabel, Features, List, Value
 from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
 from arrowprep.dataset.save.hf_disk import save_hf_disk, save_splits, size_in_bytes
@@ -166,3 +167,17 @@ def test_options_without_sense_are_refused_before_anything_is_written(tmp_path: 
 )
 def test_sizes_are_read_in_both_kinds_of_units(written: str | int, size: int) -> None:
     assert size_in_bytes(written) == size
+
+
+@pytest.mark.parametrize(
+    ("num_proc", "size", "files"), [(None, None, 1), (1, None, 1), (3, None, 3), (2, 80, 7)]
+)
+def test_several_processes_ask_for_as_many_files(
+    tmp_path: Path, num_proc: int | None, size: int | None, files: int
+) -> None:
+    ds = Dataset.from_dict({"n": list(range(60))})  # of 480 bytes
+    ds.save_to_disk(tmp_path / "one", max_shard_size=size, num_proc=num_proc)
+    DatasetDict({"train": ds}).save_to_disk(tmp_path / "split", max_shard_size=size, num_proc=num_proc)
+    for folder in (tmp_path / "one", tmp_path / "split" / "train"):
+        assert len(list(folder.glob("*.arrow"))) == files
+        assert load_from_disk(folder)["n"][:] == list(range(60))
