@@ -22,7 +22,7 @@ from arrowprep.chat.template import ChatTemplate
 
 __all__ = ["ChatReport", "Finding", "report_of", "report_sft"]
 
-_GROUPS = ("dropped", "refused", "shortened", "unstopped", "no_bos", "problems")  # of findings
+_GROUPS = ("dropped", "refused", "shortened", "unstopped", "no_bos", "problems", "added")  # of findings
 _NAMED = 5  # rows that a finding names
 _BAR = 40  # characters of the histogram's longest bar
 
@@ -54,6 +54,7 @@ class ChatReport:
     stops: which ones, and how many rows train each
     double_bos, no_bos: rows that begin in two bos tokens; that lack the one which the tokenizer puts first
     problems: what of the conversations never reached the text, and control tokens in it
+    added: words that the template writes before the first message, such as a system message of its own
     lengths: (from, below, rows) by tokens of whole rows
     packing: packs, seq_length, efficiency, tokens_lost; None where rows are not packed
     """
@@ -79,6 +80,7 @@ class ChatReport:
     stop_unknown: int
     stops: dict[str, int]
     problems: list[Finding]
+    added: list[Finding]
     lengths: list[tuple[int, int, int]]
     packing: dict[str, Any] | None
 
@@ -170,19 +172,23 @@ def report_sft(
     """
     options = RunOptions(num_proc, batch_size, load_from_cache_file)
     encoded = encode_sft(ds, tokenizer, SFTSpec.of(**what), template, options)
-    return report_of(ds, encoded, problems_of(ds, tokenizer, encoded, options))
+    return report_of(ds, encoded, *traces_of(ds, tokenizer, encoded, options))
 
 
-def problems_of(ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOptions) -> list[Finding]:
-    """What rows have that never reached their text, the most frequent first."""
-    rows: dict[str, list[int]] = {}
-    for row, problems in find_problems(ds, tokenizer, encoded.reader, options):
-        for problem in problems:
-            rows.setdefault(problem, []).append(row)
-    return _sorted(rows)
+def traces_of(
+    ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOptions
+) -> tuple[list[Finding], list[Finding]]:
+    """What rows have that never reached their text, and what the template adds; the most frequent first."""
+    problems: dict[str, list[int]] = {}
+    added: dict[str, list[int]] = {}
+    for row, *of_row in find_problems(ds, tokenizer, encoded.reader, options):
+        for rows, texts in zip((problems, added), of_row, strict=True):
+            for text in texts:
+                rows.setdefault(text, []).append(row)
+    return _sorted(problems), _sorted(added)
 
 
-def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding]) -> ChatReport:
+def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding], added: list[Finding]) -> ChatReport:
     """The report on the rows of a dataset, which are encoded."""
     facts, plan = encoded.facts, encoded.plan()
     trains, trains_not, unknown = facts.rows_by_stop()
@@ -212,6 +218,7 @@ def report_of(ds: SFTDataset, encoded: Encoded, problems: list[Finding]) -> Chat
         stop_unknown=len(unknown),
         stops=facts.trained_stops(),
         problems=problems,
+        added=added,
         lengths=_histogram(whole),
         packing=_packing(plan),
     )

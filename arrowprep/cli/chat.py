@@ -145,15 +145,14 @@ def _painted(pieces: Any, boundaries: bool) -> str:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from arrowprep.chat.report import problems_of, report_of
+    from arrowprep.chat.report import report_of, traces_of
     from arrowprep.chat.sft.encoded import RunOptions, encode_sft
     from arrowprep.chat.sft.spec import SFTSpec
 
     ds, tokenizer, options = _given(arguments)
     template, run = options.pop("template"), RunOptions(arguments.num_proc)
     encoded = encode_sft(ds, tokenizer, SFTSpec.of(packing=arguments.packing, **options), template, run)
-    problems = problems_of(ds, tokenizer, encoded, run)
-    report = report_of(ds, encoded, problems)
+    report = report_of(ds, encoded, *traces_of(ds, tokenizer, encoded, run))
     if arguments.html:
         arguments.html.write_text(
             _page(Path(arguments.file).name, ds, encoded, report, arguments.rows), encoding="utf-8"

@@ -168,6 +168,23 @@ class TestProblems:
             "control token '<turn>' in a message of role 'user'"
         ]
 
+    def test_what_the_template_adds_before_the_first_message_is_shown(self, tokenizer: Any) -> None:
+        default = "{% if messages[0].role != 'system' %}<|sys|>You are a helpful assistant.<|end|>{% endif %}"
+        rows = of(GOOD, [turn("system", "Be brief."), *GOOD], GOOD)
+        report = report_sft(rows, tokenizer, template=default + TEMPLATE)
+        [found] = report.added
+        assert "<|sys|>You are a helpful assistant.<|end|>" in found.what
+        assert (found.count, found.rows) == (2, [0, 2])
+        assert "added        2 rows: the template begins with" in str(report)
+        assert len(prepare_sft(of(GOOD), tokenizer, template=default + TEMPLATE, strict=True)) == 1
+        assert report_sft(rows, tokenizer).added == []  # headers alone
+
+    def test_and_in_both_sides_of_a_pair_once(self, tokenizer: Any) -> None:
+        pair = {"prompt": [GOOD[0]], "chosen": [GOOD[1]], "rejected": [turn("assistant", "No.")]}
+        default = "You are a very helpful assistant.{{ '' }}" + TEMPLATE
+        [found] = report_sft(Dataset.from_list([pair]), tokenizer, template=default).added
+        assert found.count == 1
+
     def test_strict_makes_them_errors(self, tokenizer: Any) -> None:
         rows = of(GOOD, [turn("developer", "Be brief."), *GOOD])
         with pytest.raises(ChatError, match="row 1: role 'developer'"):

@@ -13,7 +13,7 @@ import pytest
 
 from arrowprep import Dataset, data, load_tokenizer
 from arrowprep.chat.html import page
-from arrowprep.chat.report import problems_of, report_of
+from arrowprep.chat.report import report_of, traces_of
 from arrowprep.chat.sft.encoded import Encoded, RunOptions, encode_sft
 from arrowprep.chat.sft.spec import SFTSpec
 from arrowprep.chat.show import Piece, ShownText, look_at
@@ -45,7 +45,7 @@ def encoded_of(ds: Dataset, tokenizer: Any, **options: Any) -> Encoded:
 @pytest.fixture
 def html(ds: Dataset, tokenizer: Any) -> str:
     encoded = encoded_of(ds, tokenizer, packing="bfd", max_length=200)
-    report = report_of(ds, encoded, problems_of(ds, tokenizer, encoded, RunOptions()))
+    report = report_of(ds, encoded, *traces_of(ds, tokenizer, encoded, RunOptions()))
     texts = look_at(encoded.function, ds, [0, 1, 2])
     texts[1].problems.append("nothing to train")
     return page("chats <&>", report, texts, encoded.plan())
@@ -154,7 +154,7 @@ class TestPage:
     def test_a_text_that_could_not_be_made_is_shown_with_its_problem(
         self, ds: Dataset, tokenizer: Any
     ) -> None:
-        report = report_of(ds, encoded_of(ds, tokenizer), [])
+        report = report_of(ds, encoded_of(ds, tokenizer), [], [])
         shown = ShownText(7, "", [], [], "refused", ["<refused>"])
         assert "&lt;refused&gt;" in page("x", report, [shown])
 

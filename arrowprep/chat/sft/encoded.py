@@ -126,8 +126,8 @@ def _puts_bos_first(tokenizer: Any) -> bool:
 
 def find_problems(
     ds: SFTDataset, tokenizer: Any, reader: Reader, options: RunOptions
-) -> Iterator[tuple[int, list[str]]]:
-    """(row, what of it never reached its text and which control tokens stand in it), for every chat."""
+) -> Iterator[tuple[int, list[str], list[str]]]:
+    """(row, what never reached its text and control tokens in it, what the template adds), for every chat."""
     if reader.template is None:
         return
     controls = None if reader.controls else controls_of(tokenizer, reader.template)
@@ -140,7 +140,7 @@ def find_problems(
         **options.of_map(),
     )
     for batch in found.with_format("arrow").iter(10_000):
-        yield from zip(batch["row"].to_pylist(), batch["problems"].to_pylist(), strict=True)
+        yield from zip(*(batch[name].to_pylist() for name in ("row", "problems", "added")), strict=True)
 
 
 def _holds_texts(ds: SFTDataset, shape: Shape) -> bool:

@@ -99,7 +99,7 @@ def prepare_sft(
 
 
 def _refuse_problems(ds: SFTDataset, tokenizer: Any, encoded: Encoded, options: RunOptions) -> None:
-    for row, problems in find_problems(ds, tokenizer, encoded.reader, options):
+    for row, problems, _ in find_problems(ds, tokenizer, encoded.reader, options):
         if problems:
             raise ChatError(f"row {row}: {'; '.join(problems)}", row=row, problems=problems)
 

@@ -1,4 +1,4 @@
-"""What of a conversation never reached its text, and what in it looks like a control token."""
+"""What of a conversation never reached its text, what looks like a control token, what the template adds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from arrowprep.chat.messages import REASONING_FIELDS
 from arrowprep.chat.sft.examples import COLUMNS, VARIABLES, Chat, Reader, Row, rows_of
 from arrowprep.errors import ChatError
 
-__all__ = ["FindTraces", "excerpts", "untraced"]
+__all__ = ["FindTraces", "excerpts", "opening", "untraced"]
 
 # keys that say what to do with a message, or what it belongs to
 _NOT_SHOWN = frozenset({"role", "from", "type", "id", "tool_call_id", "train", "weight"})
 _EXCERPT = 60  # characters
+_WORDS = 4  # before the first text; a header has fewer
+_MARKUP = re.compile(r"<[^<>\s]*>|\[/?[A-Z_]+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class _Said:
 
 @dataclass(frozen=True)
 class FindTraces:
-    """What `map` is given: a table of chats → `row` and `problems`, a list of texts for each row.
+    """What `map` is given: a table of chats → `row`, `problems` and `added`, lists of texts for each row.
 
     controls: matches the tokens that must not stand in what people wrote; None where they may
     """
@@ -43,11 +45,15 @@ class FindTraces:
     input_format = "arrow"
 
     def __call__(self, table: pa.Table, numbers: Sequence[int]) -> dict[str, Any]:
-        problems = [
-            list(dict.fromkeys(self._problems(row)))
-            for row in rows_of(table, (*COLUMNS[self.reader.shape], *VARIABLES))
-        ]
-        return {"row": pa.array(numbers, pa.int64()), "problems": pa.array(problems, pa.list_(pa.string()))}
+        rows = list(rows_of(table, (*COLUMNS[self.reader.shape], *VARIABLES)))
+        problems, added = (
+            [list(dict.fromkeys(of(row))) for row in rows] for of in (self._problems, self._added)
+        )
+        return {
+            "row": pa.array(numbers, pa.int64()),
+            "problems": pa.array(problems, pa.list_(pa.string())),
+            "added": pa.array(added, pa.list_(pa.string())),
+        }
 
     def _problems(self, row: Row) -> Iterator[str]:
         try:
@@ -57,6 +63,17 @@ class FindTraces:
                     yield from _control_tokens(chat, self.controls)
         except ChatError:
             return  # its own row says so
+
+    def _added(self, row: Row) -> Iterator[str]:
+        if any(row.get(name) for name in VARIABLES):
+            return  # which templates write before the first message
+        try:
+            for chat in self.reader.chats_of(row):
+                begin = opening(chat, lambda chat: self.reader.render(chat, row))
+                if begin:
+                    yield f"the template begins with {begin!r}"
+        except ChatError:
+            return
 
 
 def _control_tokens(chat: Chat, pattern: re.Pattern[str]) -> Iterator[str]:
@@ -97,6 +114,22 @@ def untraced(chat: Chat, render: Callable[[Chat], str]) -> Iterator[str]:
             yield from (
                 f"field {name!r} of role {role!r} reached nothing" for name in fields if not fields[name]
             )
+
+
+def opening(chat: Chat, render: Callable[[Chat], str]) -> str:
+    """What the template writes before the first text of a chat, "" where that is a header and no more."""
+    text = render(chat)
+    markers: Markers[_Said] = Markers(text, both=False)
+    marked = [_marked(message, number, markers) for number, message in enumerate(chat)]
+    try:
+        clean, places, _ = markers.read(render(marked))
+    except ChatError:
+        return ""
+    if clean != text or not places:
+        return ""
+    marker, place = min(places.items(), key=lambda item: item[1])
+    before = text[: max(0, place - len(markers.owners[marker].text))].strip()
+    return before if len(_MARKUP.sub(" ", before).split()) >= _WORDS else ""
 
 
 def _marked(message: dict[str, Any], number: int, markers: Markers[_Said]) -> dict[str, Any]:
