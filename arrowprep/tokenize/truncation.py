@@ -50,15 +50,13 @@ class Truncation:
     def room(self, added: int) -> int:
         """How many tokens of the text fit beside `added` special ones.
 
-        Raises BadArgument when not even those fit.
+        Raises ValueError when not even those fit.
         """
         if self.max_length < added:
             # elsewhere nothing at all is truncated then, which nobody who asks for a limit can want
-            raise BadArgument(
+            raise ValueError(
                 f"max_length={self.max_length} is below the {added} special tokens that are added;"
-                " give a larger one, or add_special_tokens=False",
-                max_length=self.max_length,
-                added=added,
+                " give a larger one, or add_special_tokens=False"
             )
         return self.max_length - added
 

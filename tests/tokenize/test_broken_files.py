@@ -106,6 +106,8 @@ def refusal(ask: Callable[[], object]) -> ArrowprepError | None:
 
 def use(tok: Tokenizer) -> None:
     """Ask for all that a broken part could fail in."""
+    if tok.truncation and not tok.truncation["max_length"]:
+        tok.no_truncation()  # less than the special tokens is told when it is used
     for ask in (
         lambda: tok.encode("ab 12 <s>x").ids,
         lambda: tok.encode("a", "b"),
