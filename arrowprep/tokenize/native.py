@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.engine import Encoded
+from arrowprep.tokenize.models import Unigram
 from arrowprep.tokenize.native_decoder import can_decode, decode
 from arrowprep.tokenize.native_library import (
     EncodedColumns,
@@ -63,6 +64,9 @@ class NativeEngine:
         self._handle = handle
         self._reference = reference
         self._singles = 0  # texts that came alone
+        unknown = pipeline.model.unk_id if isinstance(pipeline.model, Unigram) else None
+        # whose text is not that of their id: what an added token was found as, what is unknown
+        self._untold = {*pipeline.added.tokens, *(() if unknown is None else (unknown,))}
 
     def ids(self, text: str) -> list[int]:
         """The ids of one text."""
@@ -86,8 +90,7 @@ class NativeEngine:
                 return self._reference.trace(text)  # which names no row of a text that comes alone
             columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
             ids, starts, ends, words = (column.values.to_pylist() for column in columns if column is not None)
-            # an added token's text is what it was found as, with white space that it took
-            if not any(map(self.pipeline.added.tokens.__contains__, ids)):
+            if self._untold.isdisjoint(ids):
                 values: list[Any] = list(map(self.pipeline.model.id_to_token, ids))
                 return Trace(ids, starts, ends, words, values)
         return self._reference.trace(text)
@@ -105,10 +108,9 @@ class NativeEngine:
         values = list(map(self.pipeline.model.id_to_token, flat[0]))
         stops = encoded.ids.offsets.to_pylist()
         found = []
-        added = self.pipeline.added.tokens
         for text, start, stop in zip(texts, stops, stops[1:], strict=False):
             ids, *places = (part[start:stop] for part in (*flat, values))
-            found.append(self._reference.trace(text) if added.keys() & ids else Trace(ids, *places))
+            found.append(Trace(ids, *places) if self._untold.isdisjoint(ids) else self._reference.trace(text))
         return found
 
     def _better_at(self, text: str) -> bool:

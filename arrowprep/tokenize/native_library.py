@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 6
+ABI = 7
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -58,6 +58,7 @@ class ModelParts(Structure):
         ("options", c_uint32),
         ("tokens", Strings),
         ("ids", c_void_p),
+        ("scores", c_void_p),
         ("merges", Strings),
         ("visible_space", Strings),
         ("unknown", c_int64),

@@ -8,12 +8,14 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from arrowprep.tokenize.bulk import Flat, utf8
-from arrowprep.tokenize.models import BPE, Model
+from arrowprep.tokenize.models import BPE, Model, Unigram
+from arrowprep.tokenize.models.bpe import BpeTables
 from arrowprep.tokenize.native_library import FlatStrings, Handle, ModelParts, call, flat_strings
 
-BYTES, CHARACTERS = 0, 1  # kinds of models
+BYTES, CHARACTERS, UNIGRAM = 0, 1, 2  # kinds of models
 IGNORE_MERGES, FUSE_UNKNOWN, BYTE_FALLBACK = 1, 2, 4  # options
 DROPPED, MISSING = -1, -2  # in place of the id of an unknown token
 
@@ -32,9 +34,12 @@ def compiled_model(library: Any, model: Model, cache_bytes: int, byte_level: boo
     byte_level: whether pieces are bytes; else they are characters
     space: what stands for a space in the vocabulary, where pieces have the space
     """
-    if type(model) is not BPE:
+    if isinstance(model, BPE) and type(model) is BPE:
+        kind, options, unknown = _bpe(model, byte_level)
+    elif isinstance(model, Unigram) and type(model) is Unigram and not byte_level:
+        kind, options, unknown = _unigram(model)
+    else:
         raise Unsupported(f"it has no {type(model).__name__} model")
-    kind, options, unknown = _bpe(model, byte_level)
     made = _models.setdefault(vars(model)["_tables"], {})
     key = (kind, options, unknown, space, cache_bytes)
     if key not in made:
@@ -55,25 +60,42 @@ def _bpe(model: BPE, byte_level: bool) -> tuple[int, int, int]:
     return CHARACTERS, options + BYTE_FALLBACK * model.byte_fallback, unknown
 
 
-def _made(library: Any, model: BPE, key: tuple[Any, ...]) -> Handle:
+def _unigram(model: Unigram) -> tuple[int, int, int]:
+    if model.is_random:
+        raise Unsupported("paths are drawn at random")
+    return UNIGRAM, BYTE_FALLBACK * model.byte_fallback, DROPPED if model.unk_id is None else model.unk_id
+
+
+def _made(library: Any, model: BPE | Unigram, key: tuple[Any, ...]) -> Handle:
     kind, options, unknown, space, cache_bytes = key
-    tables = model._tables
-    if tables.order is not None and len(np.unique(tables.numbers)) < len(tables.numbers):
-        raise Unsupported("two tokens have the same id")
-    tokens, spaces = _checked(tables.flat), strings([space])
-    merges = flat_strings(*tables.flat.chosen(tables.parts))
-    numbers = tables.numbers.astype(np.uint32)
+    spaces, merges, scores = strings([space]), strings([]), None
+    if isinstance(model, Unigram):
+        tables = model._tables
+        tokens = strings(tables.all)
+        numbers = np.arange(len(tables.all), dtype=np.uint32)
+        scores = np.array(tables.scores, np.float64)
+    else:
+        tokens, merges, numbers = _bpe_parts(model._tables)
     parts = ModelParts(
         kind,
         options,
         tokens.strings,
         numbers.ctypes.data,
+        None if scores is None else scores.ctypes.data,
         merges.strings,
         spaces.strings,
         unknown,
         cache_bytes,
     )
     return call(library, "arrowprep_model_new", "arrowprep_model_free", byref(parts))
+
+
+def _bpe_parts(tables: BpeTables) -> tuple[FlatStrings, FlatStrings, npt.NDArray[np.uint32]]:
+    """Tokens, merges and ids."""
+    if tables.order is not None and len(np.unique(tables.numbers)) < len(tables.numbers):
+        raise Unsupported("two tokens have the same id")
+    merges = flat_strings(*tables.flat.chosen(tables.parts))
+    return _checked(tables.flat), merges, tables.numbers.astype(np.uint32)
 
 
 def _checked(texts: Flat) -> FlatStrings:
@@ -83,6 +105,14 @@ def _checked(texts: Flat) -> FlatStrings:
     except UnicodeDecodeError as error:
         raise Unsupported("a token has half of a surrogate pair") from error
     return flat_strings(*texts)
+
+
+def encoded(text: str) -> bytes:
+    """A text for the kernel."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise Unsupported("a text has half of a surrogate pair") from error
 
 
 def strings(texts: Sequence[str]) -> FlatStrings:

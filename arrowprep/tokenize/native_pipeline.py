@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ctypes import addressof, byref
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
+import regex
 
 from arrowprep.tokenize import native_layers
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.character_classes import WHITESPACE
-from arrowprep.tokenize.native_library import Added, Handle, PipelineParts, StepParts, call
-from arrowprep.tokenize.native_models import Unsupported, compiled_model, strings
-from arrowprep.tokenize.normalizers import NFC, Normalizer, Prepend, Replace, Sequence
+from arrowprep.tokenize.native_library import Added, Handle, PipelineParts, StepParts, call, flat_strings
+from arrowprep.tokenize.native_models import Unsupported, compiled_model, encoded, strings
+from arrowprep.tokenize.normalizers import NFC, Normalizer, Precompiled, Prepend, Replace, Sequence, Strip
 from arrowprep.tokenize.pattern_syntax import Unknown
 from arrowprep.tokenize.pipeline import Pipeline
-from arrowprep.tokenize.pre_tokenizers import ByteLevel, Metaspace, PreTokenizer, Split
+from arrowprep.tokenize.pre_tokenizers import ByteLevel, Metaspace, PreTokenizer, Split, WhitespaceSplit
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
@@ -51,8 +53,8 @@ GRAMMARS = {
 }
 
 BEFORE_SPACES = 64  # a way to cut beside the patterns
-PREPEND, REPLACE, SPACES, LEAD, COMPOSE = range(5)  # steps
-FULL, FIRST = 1, 1  # their options
+PREPEND, REPLACE, SPACES, LEAD, COMPOSE, STRIP, SQUEEZE, WORDS, CHARSMAP = range(9)  # steps
+FULL, FIRST, LEFT, RIGHT = 1, 1, 1, 2  # their options
 
 
 def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
@@ -128,7 +130,7 @@ class Step:
 
     number: int
     options: int = 0
-    texts: tuple[str, str] = ("", "")
+    texts: tuple[str | bytes, str | bytes] = ("", "")
 
 
 @dataclass(slots=True)
@@ -159,8 +161,15 @@ class Route:
         for part in _leaves(pipeline.normalizer):
             route._normalize(part, pipeline.full_offsets)
         route.space = route.normal_space
-        for leaf in pipeline.leaves:
-            route._prepare(leaf)
+        leaves = pipeline.leaves
+        match leaves:
+            case WhitespaceSplit(), Metaspace() as metaspace:
+                route._words(metaspace)
+            case _ if leaves and not route.space and Metaspace not in map(type, leaves):
+                route.programs = _programs(leaves)
+            case _:
+                for leaf in leaves:
+                    route._prepare(leaf)
         return route
 
     def _normalize(self, part: Normalizer, full: bool) -> None:
@@ -174,6 +183,16 @@ class Route:
                 raise Unsupported("text is replaced after its spaces were")
             else:
                 self.before.append(Step(REPLACE, FULL * full, (old, new)))
+        elif self.normal_space:
+            raise Unsupported(f"it has no {_name(part)} normalizer after spaces were replaced")
+        elif type(part) is Replace and not part.pattern.literal and part.pattern.source == " {2,}":
+            self.before.append(Step(SQUEEZE, FULL * full, (" ", part.content)))
+        elif type(part) is Strip:
+            self.before.append(Step(STRIP, LEFT * part.left + RIGHT * part.right))
+        elif type(part) is NFC:
+            self.before.append(Step(COMPOSE))
+        elif type(part) is Precompiled:
+            self.before.append(Step(CHARSMAP, texts=(part.precompiled_charsmap, _joining_runs())))
         else:
             raise Unsupported(f"it has no {_name(part)} normalizer here")
 
@@ -183,7 +202,9 @@ class Route:
         put_before = self.before.pop() if self.before and self.before[-1].number == PREPEND else None
         self.before.append(Step(SPACES, texts=(space, "")))
         if put_before:
-            self.before.append(Step(PREPEND, texts=(put_before.texts[0].replace(space, " "), "")))
+            content = put_before.texts[0]
+            assert isinstance(content, str)
+            self.before.append(Step(PREPEND, texts=(content.replace(space, " "), "")))
 
     def _spelled(self, text: str) -> str:
         if self.normal_space and " " in text:
@@ -196,13 +217,22 @@ class Route:
         elif not (self.space and _cuts_at_spaces_alone(leaf)):
             raise Unsupported(f"it has no {type(leaf).__name__} pre-tokenizer here")
 
+    def _words(self, leaf: Metaspace) -> None:
+        if self.space or leaf.prepend_scheme != "always" or not leaf.split or leaf.replacement == " ":
+            raise Unsupported("it has no such Metaspace behind a WhitespaceSplit")
+        self.space = leaf.replacement
+        self.after = [Step(WORDS, texts=(self.space, "")), Step(SPACES, texts=(self.space, ""))]
+        self.cut = BEFORE_SPACES
+
     def _metaspace(self, leaf: Metaspace) -> None:
         if self.space not in ("", leaf.replacement) or leaf.replacement == " ":
             raise Unsupported("two characters stand for a space")
         if not self.space:
             self.space = leaf.replacement
             self.after.append(Step(SPACES, texts=(self.space, "")))
-        if leaf.prepend_scheme == "first" and any(step.number == REPLACE for step in self.before):
+        if leaf.prepend_scheme == "first" and any(
+            step.number not in (PREPEND, SPACES) for step in self.before
+        ):
             raise Unsupported("what is replaced may be the start of the text")
         if leaf.prepend_scheme != "never":
             self.after.append(Step(LEAD, FIRST * (leaf.prepend_scheme == "first")))
@@ -226,11 +256,35 @@ def _name(part: Normalizer) -> str:
     return type(part).__name__
 
 
+_EXTENDS, _ATTACHES = 1, 2
+# Unicode's classes of characters that may be no grapheme of their own; \r\n is looked at apart
+_JOINING = {
+    _EXTENDS: r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}\p{GCB=V}\p{GCB=T}]",
+    _ATTACHES: r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=Regional_Indicator}]",
+}
+
+
+@cache
+def _joining_runs() -> bytes:
+    """(code point, what it may join) up to the next, as numbers of 32 bits."""
+    joins = np.zeros(0x110000, np.uint32)
+    codes = np.arange(0x110000, dtype=np.uint32)
+    codes[0xD800:0xE000] = 0
+    text = codes.tobytes().decode("utf-32-le")
+    for flag, characters in _JOINING.items():
+        for match in regex.finditer(characters + "+", text, regex.V1):
+            joins[match.start() : match.end()] |= flag
+    starts = np.flatnonzero(np.diff(joins, prepend=np.uint32(0xFFFF)))
+    return np.stack([starts, joins[starts]], axis=1).astype("<u4").tobytes()
+
+
 class _Steps:
     """Steps for the kernel, which keeps nothing of them."""
 
     def __init__(self, steps: list[Step]) -> None:
-        self._texts = strings([text for step in steps for text in step.texts])
+        texts = [text if isinstance(text, bytes) else encoded(text) for step in steps for text in step.texts]
+        stops = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        self._texts = flat_strings(b"".join(texts), stops)
         self._numbers = np.array([step.number for step in steps], np.uint32)
         self._options = np.array([step.options for step in steps], np.uint32)
         self.parts = StepParts(self._numbers.ctypes.data, self._options.ctypes.data, self._texts.strings)

@@ -86,7 +86,7 @@ static void make_models(void) {
   for (int ignore = 0; ignore < 2; ignore++)
     for (int size = 0; size < 3; size++)
       CHECK(models[ignore][size] = arrowprep_model_new(
-                &(arrowprep_model_parts){0, ignore, tokens, ids, merges, NO_STRINGS, -1, (size_t[]){0, 64, 1 << 20}[size]}, NULL));
+                &(arrowprep_model_parts){0, ignore, tokens, ids, NULL, merges, NO_STRINGS, -1, (size_t[]){0, 64, 1 << 20}[size]}, NULL));
   CHECK(decoder = arrowprep_decoder_new(&tokens, ids, special, NULL));
 }
 
@@ -427,7 +427,7 @@ static void read_file(Input *in, uint8_t how) {
 
 int LLVMFuzzerInitialize(int *count, char ***words) {
   (void)count, (void)words;
-  CHECK(arrowprep_abi() == 6);
+  CHECK(arrowprep_abi() == 7);
   fprintf(stderr, "border: %s path\n", arrowprep_cpu() ? "AVX2" : "portable");
   make_models();
   return 0;

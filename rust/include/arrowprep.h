@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 6. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 7. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -143,17 +143,18 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 6 is what this header describes. */
+/* The version of this interface; 7 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
 uint32_t arrowprep_cpu(void);
 
 /* A model.
- * kind: 0 byte-level BPE, 1 BPE of characters
+ * kind: 0 byte-level BPE, 1 BPE of characters, 2 Unigram
  * options: 1 a piece that is a token is taken as it is, 2 unknown neighbours are one token,
  *   4 a character that is no token is spelled in tokens <0x00> to <0xFF>, where they are there
- * tokens: with an id each; of kind 0 spelled in byte characters
+ * tokens: with an id each, of kind 2 their place; of kind 0 spelled in byte characters
+ * scores: of kind 2, one for each token
  * merges: left, right, left, right, ... by rank
  * visible_space: one text, the character that stands for a space in tokens where pieces
  *   have the space; empty where a space is a space
@@ -165,6 +166,7 @@ typedef struct {
   uint32_t options;
   arrowprep_strings tokens;
   const uint32_t *ids;
+  const double *scores;
   arrowprep_strings merges;
   arrowprep_strings visible_space;
   int64_t unknown;
@@ -178,7 +180,11 @@ void arrowprep_model_free(arrowprep_model *model);
  * 0 the first text is put in front; 1 the first is replaced by the second (option 1: which
  * stands for all of it, not for its last character); 2 the first, which stands for a
  * space, becomes one; 3 a space is put in front of what begins with none (option 1: at the
- * start of a text alone); 4 it is normalized to NFC */
+ * start of a text alone); 4 it is normalized to NFC; 5 white space is taken off (options: 1 at
+ * the start, 2 at the end); 6 two or more of the first, one byte, are replaced by the second
+ * (option 1 as for 1); 7 its words alone, each behind a space unless it begins with the first
+ * text; 8 SentencePiece's map of characters, the first, with (code point, joins) in 32 bits each, up
+ * to the next, in the second: 1 goes on with the character before, 2 the next goes on with it */
 typedef struct {
   const uint32_t *numbers;
   const uint32_t *options;

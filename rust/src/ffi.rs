@@ -9,7 +9,7 @@ use crate::cut::Cut;
 use crate::decode::{Decoded, Decoder};
 use crate::frame::{Layout, Values};
 use crate::model::{Kind, Model};
-use crate::models::{ByteBpe, CharacterBpe, Options, Unknown};
+use crate::models::{ByteBpe, CharacterBpe, Options, Unigram, Unknown};
 use crate::read::{self, Parts};
 use crate::spelling::Merges;
 use crate::split::{cpu_path, CpuPath, Grammar, Layers};
@@ -22,7 +22,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 
 #[repr(C)]
 pub struct Failure {
@@ -65,6 +65,7 @@ pub struct ModelParts {
     options: u32,
     tokens: Strings,
     ids: *const u32,
+    scores: *const f64,
     merges: Strings,
     visible_space: Strings,
     unknown: i64,
@@ -265,6 +266,14 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
             };
             CharacterBpe::new(&tokens, ids, Merges(&merges), options)
                 .map(|bpe| Kind::Characters(Box::new(bpe)))
+        }
+        2 => {
+            // SAFETY: as many scores as tokens
+            let scores = unsafe { values(parts.scores, tokens.len())? };
+            let unknown = u32::try_from(parts.unknown).ok();
+            let visible = visible.first().copied().unwrap_or_default();
+            Unigram::new(&tokens, scores, unknown, flag(4), visible)
+                .map(|unigram| Kind::Unigram(Box::new(unigram)))
         }
         kind => Err(format!("there is no kind of model {kind}")),
     };

@@ -28,6 +28,7 @@ pub mod steps;
 pub mod tokenizer;
 pub mod tokens;
 pub mod train;
+pub mod trie;
 pub mod unicode;
 mod unicode_runs;
 pub mod vocabulary;

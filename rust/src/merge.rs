@@ -3,6 +3,7 @@
 //! Source: Sennrich, Haddow and Birch (2016), section 3.2.
 
 use crate::cache::{bytes_of, Key};
+use crate::models::Best;
 use crate::pairs::{Pairs, NEVER};
 use crate::split::{cpu_path, CpuPath};
 use std::cmp::Reverse;
@@ -68,9 +69,10 @@ impl Lane {
     }
 }
 
-/// Where merging works; kept between pieces.
+/// Where pieces are worked on; kept between them. best: of models that do not merge
 #[derive(Default)]
 pub struct Scratch {
+    pub best: Vec<Best>,
     before: Vec<u32>,
     after: Vec<u32>,
     heap: BinaryHeap<Reverse<u64>>,
@@ -299,7 +301,7 @@ impl Rules {
     fn merge_long(&self, tokens: &mut [Token], scratch: &mut Scratch) -> usize {
         const NONE: u32 = u32::MAX;
         let n = tokens.len();
-        let Scratch { before, after, heap } = scratch;
+        let Scratch { before, after, heap, .. } = scratch;
         before.clear();
         before.extend((0..n as u32).map(|i| i.wrapping_sub(1)));
         after.clear();

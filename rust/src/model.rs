@@ -2,7 +2,7 @@
 
 use crate::cache::Key;
 use crate::merge::{Scratch, Token};
-use crate::models::{ByteBpe, CharacterBpe};
+use crate::models::{ByteBpe, CharacterBpe, Unigram};
 use crate::tokenizer::Space;
 use std::sync::Mutex;
 
@@ -10,6 +10,7 @@ use std::sync::Mutex;
 pub enum Kind {
     Bytes(Box<ByteBpe>),
     Characters(Box<CharacterBpe>),
+    Unigram(Box<Unigram>),
 }
 
 /// Whether the tokens of a piece were found, and cover it one after the other.
@@ -38,6 +39,7 @@ impl Kind {
                 Spelled::Whole
             }
             Kind::Characters(bpe) => bpe.spell(piece, scratch, out),
+            Kind::Unigram(unigram) => unigram.spell(piece, scratch, out),
         }
     }
 }

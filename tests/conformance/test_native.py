@@ -32,10 +32,13 @@ def texts() -> pa.Array:
     return pa.array([row["text"] for row in rows if isinstance(row.get("text"), str)])
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama3like", "qwen3", "gptoss", "llama2like"])
+@pytest.mark.parametrize(
+    "name", ["gpt2", "llama3like", "qwen3", "gptoss", "llama2like", "xlmr", "t5like", "nepali_sp"]
+)
 def test_golden_texts_are_encoded_as_the_reference_does(name: str, texts: pa.Array) -> None:
     assert ROOT is not None
-    tok = Tokenizer.from_file(Path(ROOT, "tokenizers", name, "tokenizer.json.gz"))
+    folder = Path(ROOT, "tokenizers", name)
+    tok = Tokenizer.from_file(next(folder.glob("tokenizer.json*")))
     native = choose_engine(tok._engine.pipeline, wanted="native").engine
     reference = choose_engine(tok._engine.pipeline, wanted="reference").engine
     expected = reference.encode(texts, offsets=True, words=True)

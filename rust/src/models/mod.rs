@@ -2,6 +2,8 @@
 
 mod byte_bpe;
 mod character_bpe;
+mod unigram;
 
 pub use byte_bpe::{Bench, ByteBpe};
 pub use character_bpe::{spaced, CharacterBpe, Options, Unknown};
+pub use unigram::{Best, Unigram};

@@ -3,8 +3,11 @@
 //! Each is what the reference engine's component of its name does, character for character
 //! and span for span. Most texts are left alone by most steps, which is seen before anything is copied.
 
+mod charsmap;
 mod edits;
+mod words;
 
+pub use charsmap::Charsmap;
 pub use edits::find;
 
 use crate::aligned::{Aligned, View};
@@ -34,6 +37,22 @@ pub enum Step {
         first: bool,
     },
     Nfc,
+    /// White space at the ends is taken off.
+    Strip {
+        left: bool,
+        right: bool,
+    },
+    /// Two or more of `old` in a row by `new`.
+    Squeeze {
+        old: u8,
+        new: Vec<u8>,
+        full: bool,
+    },
+    /// Cut at white space, each word behind a space.
+    Words {
+        visible: Vec<u8>,
+    },
+    Charsmap(Box<Charsmap>),
 }
 
 impl Step {
@@ -47,6 +66,10 @@ impl Step {
             2 if !one.is_empty() => Step::Spaces { visible: one.to_vec() },
             3 => Step::Lead { first: options & 1 != 0 },
             4 => Step::Nfc,
+            5 => Step::Strip { left: options & 1 != 0, right: options & 2 != 0 },
+            6 if one.len() == 1 => Step::Squeeze { old: one[0], new: two.to_vec(), full: options & 1 != 0 },
+            7 => Step::Words { visible: one.to_vec() },
+            8 => Step::Charsmap(Box::new(Charsmap::new(one, two).ok_or("the character map cannot be read")?)),
             _ => return Err(format!("there is no step {number} with these parts")),
         })
     }
@@ -59,21 +82,33 @@ impl Step {
             Step::Spaces { visible } => find(text, visible, 0).is_none(),
             Step::Lead { first } => text[0] == b' ' || (*first && !at_start),
             Step::Nfc => normal::is_stable(table, text),
+            &Step::Strip { left, right } => words::stripped(table, text, left, right) == (0, text.len()),
+            Step::Squeeze { old, .. } => !words::has_run(text, *old),
+            Step::Words { .. } => false,
+            Step::Charsmap(map) => map.leaves(text),
         }
     }
 
     /// Write what the step makes of a text that it does not leave, and whether it did change it.
     ///
-    /// Some steps lose the spans: then there are none, though they were asked for.
-    fn apply(&self, table: &Characters, from: View, to: &mut Aligned) -> bool {
+    /// Some steps lose the spans: then there are none, though they were asked for. None where
+    /// the step cannot be done here.
+    fn apply(&self, table: &Characters, from: View, to: &mut Aligned) -> Option<bool> {
         match self {
             Step::Prepend(content) => edits::prepend(from, content, to),
             Step::Replace { old, new, full } => edits::replace(from, old, new, *full, to),
             Step::Spaces { visible } => edits::replace(from, visible, b" ", true, to),
             Step::Lead { .. } => edits::prepend(from, b" ", to),
-            Step::Nfc => return normal::nfc(table, from.text, &mut to.text),
+            Step::Nfc => return Some(normal::nfc(table, from.text, &mut to.text)),
+            &Step::Strip { left, right } => {
+                let (start, stop) = words::stripped(table, from.text, left, right);
+                to.keep(from, start, stop);
+            }
+            Step::Squeeze { old, new, full } => words::squeeze(from, *old, new, *full, to),
+            Step::Words { visible } => words::words(table, from, visible, to),
+            Step::Charsmap(map) => return map.apply(from, to),
         }
-        true
+        Some(true)
     }
 }
 
@@ -93,7 +128,15 @@ impl Spare {
     }
 }
 
-/// A text after all steps; None where none changes it.
+/// What comes of a text by all steps.
+pub enum Outcome {
+    Same,
+    Made(Aligned),
+    /// A step cannot be done here.
+    Refused,
+}
+
+/// Do all steps.
 ///
 /// original: where it begins in the original, where it still is that and places are wanted
 pub fn run(
@@ -103,7 +146,7 @@ pub fn run(
     at_start: bool,
     original: Option<usize>,
     spare: &mut Spare,
-) -> Option<Aligned> {
+) -> Outcome {
     let mut made: Option<Aligned> = None;
     for step in steps {
         let current = made.as_ref().map_or(given, Aligned::view);
@@ -117,14 +160,16 @@ pub fn run(
             made = Some(copy);
         }
         let mut next = spare.take();
-        if step.apply(table, made.as_ref().map_or(given, Aligned::view), &mut next) {
-            spare.give_back(made.replace(next));
-        } else {
-            spare.give_back(Some(next));
-            if is_first {
-                spare.give_back(made.take());
+        match step.apply(table, made.as_ref().map_or(given, Aligned::view), &mut next) {
+            Some(true) => spare.give_back(made.replace(next)),
+            Some(false) => {
+                spare.give_back(Some(next));
+                if is_first {
+                    spare.give_back(made.take());
+                }
             }
+            None => return Outcome::Refused,
         }
     }
-    made
+    made.map_or(Outcome::Same, Outcome::Made)
 }

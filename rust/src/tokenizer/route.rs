@@ -9,7 +9,7 @@ use crate::aligned::View;
 use crate::cut::{Cut, Cutter, Places};
 use crate::model::Kind;
 use crate::split::{Grammar, Layers, Splitter};
-use crate::steps::{self, Step};
+use crate::steps::{self, Outcome, Step};
 
 /// before, after: steps before and after added tokens are looked for in the normalized text;
 /// layers: what cuts a text before `cut` does
@@ -66,13 +66,18 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         let original = stretch.given.filter(|_| TRACE).map(|at| at - self.first_byte());
         let made = steps::run(self.table, steps, stretch.view, stretch.at_start, original, &mut spare);
         self.space.spare = spare;
-        match &made {
-            None => then(self, stretch),
-            Some(made) if made.text.is_empty() => {}
-            Some(made) if TRACE && made.spans.is_empty() => self.leave(),
-            Some(made) => then(self, Stretch { view: made.view(), given: None, ..stretch }),
+        match made {
+            Outcome::Same => then(self, stretch),
+            Outcome::Refused => self.leave(),
+            Outcome::Made(made) => {
+                if TRACE && made.spans.len() != made.text.len() {
+                    self.leave();
+                } else if !made.text.is_empty() {
+                    then(self, Stretch { view: made.view(), given: None, ..stretch });
+                }
+                self.space.spare.give_back(Some(made));
+            }
         }
-        self.space.spare.give_back(made);
     }
 
     /// Normalized text, which may hold added tokens.
@@ -183,7 +188,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         let (cut, text) = (tokenizer.route.cut, &data[start..stop]);
         let bigrams = match &tokenizer.model.kind {
             Kind::Characters(bpe) => bpe.bigrams.as_ref(),
-            Kind::Bytes(_) => None,
+            _ => None,
         };
         match cut {
             Cut::Grammar(Grammar::Whole) if bigrams.is_some() => {

@@ -1,0 +1,111 @@
+//! SentencePiece's character map: a double-array trie over UTF-8, and the texts that its leaves point at.
+//!
+//! Source: darts-clone, as SentencePiece uses it.
+
+use crate::aligned::{Aligned, View};
+use crate::unicode::{decode, is_continuation};
+
+/// A grapheme of so many bytes is looked up character by character, a shorter one whole.
+const LONGEST_GRAPHEME: usize = 6;
+
+/// What may join characters into one grapheme: it goes on with the character before it, or the next goes on with it.
+const EXTENDS: u8 = 1;
+const ATTACHES: u8 = 2;
+
+pub struct Charsmap {
+    units: Vec<u32>,
+    texts: Vec<u8>,
+    /// by code point
+    joins: Box<[u8]>,
+    /// of ASCII: whether it stays as it is and joins nothing
+    plain: [bool; 128],
+}
+
+impl Charsmap {
+    /// map: as in a file; runs: (first code point, what it may join) up to the next
+    pub fn new(map: &[u8], runs: &[u8]) -> Option<Charsmap> {
+        let word = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?));
+        let size = word(map.get(..4)?)? as usize;
+        let units: Option<Vec<u32>> = map.get(4..4 + size)?.chunks_exact(4).map(word).collect();
+        let mut joins = vec![0u8; 0x11_0000].into_boxed_slice();
+        for run in runs.chunks_exact(8) {
+            joins.get_mut(word(&run[..4])? as usize..)?.fill(word(&run[4..])? as u8);
+        }
+        let units = units.filter(|units| !units.is_empty())?;
+        let mut made = Charsmap { units, texts: map[4 + size..].to_vec(), joins, plain: [false; 128] };
+        made.plain = std::array::from_fn(|code| made.joins[code] == 0 && made.find(&[code as u8]).is_none());
+        Some(made)
+    }
+
+    /// What the shortest entry that `key` begins with is replaced by.
+    fn find(&self, key: &[u8]) -> Option<&[u8]> {
+        let offset = |unit: u32| ((unit >> 10) << ((unit & 0x200) >> 6)) as usize;
+        let mut at = offset(self.units[0]);
+        for &byte in key {
+            at ^= byte as usize;
+            let unit = *self.units.get(at)?;
+            if byte == 0 || unit & 0x8000_00ff != byte as u32 {
+                return None;
+            }
+            at ^= offset(unit);
+            if unit >> 8 & 1 != 0 {
+                if let Some(leaf) = self.units.get(at) {
+                    let text = self.texts.get((leaf & 0x7fff_ffff) as usize..)?;
+                    return text.split(|&byte| byte == 0).next();
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether all of a text is plain ASCII.
+    pub fn leaves(&self, text: &[u8]) -> bool {
+        text.iter().all(|&byte| byte < 0x80 && self.plain[byte as usize])
+    }
+
+    /// Whether the text changed; None where it may hold a grapheme that is replaced whole, for which
+    /// the reference engine is asked. Of what is replaced the places are not known.
+    pub fn apply(&self, from: View, to: &mut Aligned) -> Option<bool> {
+        let text = from.text;
+        let mut changed = false;
+        let (mut at, mut kept) = (0, 0);
+        let mut cluster = 0; // where what may be a grapheme began
+        let mut before = 0u8;
+        while at < text.len() {
+            let byte = text[at];
+            if byte < 0x80 && self.plain[byte as usize] && before & ATTACHES == 0 {
+                (before, cluster) = (0, at);
+                at += 1;
+                continue;
+            }
+            let (code, mut len) = decode(text, at);
+            let mut joins = self.joins[code as usize];
+            if text[at..].starts_with(b"\r\n") {
+                // one grapheme, whatever stands around it
+                (len, joins, cluster) = (2, 0, at);
+            } else if at == 0 || (before & ATTACHES == 0 && joins & EXTENDS == 0) {
+                cluster = at;
+            } else if self.may_be_replaced_whole(&text[cluster..at + len], at - cluster) {
+                return None;
+            }
+            if let Some(new) = self.find(&text[at..at + len]) {
+                std::str::from_utf8(new).ok()?;
+                to.text.extend_from_slice(&text[kept..at]);
+                to.text.extend_from_slice(new);
+                kept = at + len;
+                changed = true;
+            }
+            before = joins;
+            at += len;
+        }
+        to.text.extend_from_slice(&text[kept..]);
+        Some(changed)
+    }
+
+    /// Whether a grapheme that ends with `cluster` may be, which begins before `last` there.
+    fn may_be_replaced_whole(&self, cluster: &[u8], last: usize) -> bool {
+        let first = (cluster.len() + 1).saturating_sub(LONGEST_GRAPHEME);
+        let mut starts = (first..last).filter(|&at| !is_continuation(cluster[at]));
+        starts.any(|at| self.find(&cluster[at..]).is_some())
+    }
+}

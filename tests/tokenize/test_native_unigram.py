@@ -1,0 +1,128 @@
+"""The kernel's Unigram, and the steps that stand before it, beside the reference engine."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arrowprep.tokenize import AddedToken, models, normalizers, pre_tokenizers
+from arrowprep.tokenize.engine import choose_engine
+from arrowprep.tokenize.native import NativeEngine
+from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.patterns import Regex
+from arrowprep.tokenize.reference import ReferenceEngine
+from tests.tokenize.test_native_characters import BYTES, SPACE, check, tokenizer
+from tests.tokenize.test_normalizers import charsmap
+
+library = load()
+pytestmark = pytest.mark.skipif(isinstance(library, str), reason=str(library))
+
+LETTERS = f"aabc  {SPACE}é中\t\r\n\u0301\u3000"
+TEXT = st.text(LETTERS, max_size=30)
+SCORES = st.sampled_from([-1.0, -2.0, -2.5, -0.1, 0.0, 1.0, -30.0])
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn, unknown: bool = True) -> models.Unigram:
+    """Scores that often tie, tokens twice, characters and bytes that are missing."""
+    tokens = draw(st.lists(st.text(f"aabc{SPACE}é中 ", min_size=1, max_size=4), max_size=20))
+    some = draw(st.sampled_from([[], BYTES, BYTES[0xC3:0xC4] + BYTES[0xA9:0xAA], BYTES[97:98]]))
+    vocab = [("<unk>", 0.0), *((token, draw(SCORES)) for token in tokens), *((token, -5.0) for token in some)]
+    return models.Unigram(vocab, 0 if unknown or draw(st.booleans()) else None, draw(st.booleans()))
+
+
+NORMALIZERS: list[Any] = [
+    None,
+    normalizers.Precompiled(charsmap({b"a": "A", b"b": "xéz", b"c": "", b"\r": " ", b"\t": " "})),
+    normalizers.Sequence(
+        [
+            normalizers.Precompiled(charsmap({b"\t": " ", b"\n": " "})),
+            normalizers.Strip(left=False, right=True),
+            normalizers.Replace(Regex(" {2,}"), SPACE),
+        ]
+    ),
+    normalizers.Sequence([normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), ""), normalizers.NFC()]),
+    normalizers.Sequence([normalizers.Replace("a", "c"), normalizers.Strip(left=True, right=False)]),
+]
+PRE_TOKENIZERS: list[Any] = [
+    None,
+    pre_tokenizers.Metaspace(),
+    pre_tokenizers.Metaspace(prepend_scheme="never", split=False),
+    pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]),
+    pre_tokenizers.WhitespaceSplit(),
+]
+
+
+@given(
+    model=vocabularies(),
+    texts=st.lists(st.one_of(st.none(), TEXT), max_size=5),
+    normalizer=st.sampled_from(NORMALIZERS),
+    pre_tokenizer=st.sampled_from(PRE_TOKENIZERS),
+)
+@settings(max_examples=120, deadline=None)
+def test_any_vocabulary_behind_any_steps(
+    model: models.Unigram, texts: list[str | None], normalizer: Any, pre_tokenizer: Any
+) -> None:
+    check(tokenizer(model, normalizer, pre_tokenizer), texts)
+
+
+@given(model=vocabularies(unknown=False), texts=st.lists(TEXT, max_size=3))
+@settings(max_examples=50, deadline=None)
+def test_a_character_without_a_token_for_it_fails_alike(model: models.Unigram, texts: list[str]) -> None:
+    check(tokenizer(model, None, pre_tokenizers.Metaspace()), list(texts))
+
+
+@given(
+    st.lists(
+        st.text("ab \t\u0301\u0915\u094d\u0937\u200d\u1100\u1161\u11a8🇩\u0600😀가\r\n", max_size=12),
+        max_size=4,
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_graphemes_are_replaced_whole(texts: list[str]) -> None:
+    every = {bytes([code]): new for code, new in zip(b"a\t\r\xe0\xe1", ["A", " ", " ", "", "q"], strict=True)}
+    model = models.Unigram([("<unk>", 0.0), *((c, -1.0) for c in f"abA{SPACE}\u0915가")], 0)
+    check(tokenizer(model, normalizers.Precompiled(charsmap(every)), pre_tokenizers.Metaspace()), list(texts))
+
+
+def test_added_tokens_stand_where_white_space_was() -> None:
+    model = models.Unigram([("<unk>", 0.0), (f"{SPACE}a", -1.0), ("a", -1.5), (SPACE, -3.0)], 0)
+    tok = tokenizer(model, NORMALIZERS[2], PRE_TOKENIZERS[3])
+    tok.add_tokens([AddedToken("<m>", lstrip=True, normalized=False), AddedToken("b", normalized=True)])
+    texts = ["a <m> a", " a\ta  <m>", "aba b", "<m>", "", "  ", "é<unk>é", "<unk>a"]
+    check(tok, list(texts))
+    native, reference = (
+        choose_engine(tok._engine.pipeline, wanted=name).engine for name in ("native", "reference")
+    )
+    assert isinstance(native, NativeEngine)
+    assert isinstance(reference, ReferenceEngine)
+    assert native.traces(texts) == [native.trace(text) for text in texts] == reference.traces(texts)
+
+
+def test_caches_of_any_size_give_the_same() -> None:
+    model = models.Unigram([("<unk>", 0.0), *((c, -1.0 - i) for i, c in enumerate(f"{SPACE}abc"))], 0, True)
+    texts: list[str | None] = ["ab  ca" * 40, "é" * 9, "a" * 300, None, ""]
+    for cache_bytes in (0, 500, 1 << 20):
+        check(tokenizer(model, None, pre_tokenizers.Metaspace()), texts, cache_bytes)
+
+
+@pytest.mark.parametrize("unit", ["a", "ab", " ", "中", " \t", "\u0301"])
+def test_time_grows_with_the_text_alone(unit: str) -> None:
+    model = models.Unigram([("<unk>", 0.0), *((("a" * n), -1.0 * n) for n in range(1, 17)), (SPACE, -1.0)], 0)
+    tok = tokenizer(model, NORMALIZERS[2], pre_tokenizers.Metaspace(split=False))
+    native = choose_engine(tok._engine.pipeline, wanted="native").engine
+
+    def seconds(size: int) -> float:
+        text = pa.array([unit * (size // len(unit.encode()))])
+        start = time.process_time()
+        native.encode(text)
+        return time.process_time() - start
+
+    seconds(1 << 12)
+    # quadratic would be 64 times the time, and minutes
+    assert seconds(1 << 20) < 40 * max(seconds(1 << 17), 0.002)
