@@ -41,7 +41,7 @@ class Flat(NamedTuple):
 def uncollected() -> Iterator[None]:
     """Without garbage collection, which would look at a million new strings again and again.
 
-    Reading a file of 28 MB takes half the time so.
+    Reading a file of 28 MB takes half the time so. For work that ends soon and leaves no cycles.
     """
     was_on = gc.isenabled()
     gc.disable()

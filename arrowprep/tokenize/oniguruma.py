@@ -11,11 +11,13 @@ import bisect
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property, lru_cache
+from typing import Any
 
 import regex
 
 from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize import unicode_tables
+from arrowprep.tokenize.ascii_patterns import ascii_twin
 from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
 Span = tuple[int, int]
@@ -63,6 +65,12 @@ class Pattern:
         return bool(self.compiled.groups)
 
     @cached_property
+    def _for_ascii(self) -> Any:
+        """What finds the same in texts of ASCII, sooner where that is known."""
+        twin = None if self.literal else ascii_twin(translate(self.source))
+        return self.compiled if twin is None else twin
+
+    @cached_property
     def ignores_case(self) -> bool:
         """Whether some of it does, and it does not ask for the two letters that Turkish has beside i."""
         return bool(_IGNORES_CASE.search(self.source)) and not _TURKISH.search(self.source)
@@ -71,7 +79,8 @@ class Pattern:
         """The matches, when they are the whole text one after the other; else None."""
         if self._has_groups or not settled(text) or (self.ignores_case and _TURKISH.search(text)):
             return None
-        found: list[str] = self.compiled.findall(text)
+        compiled = self._for_ascii if text.isascii() else self.compiled
+        found: list[str] = compiled.findall(text)
         if sum(map(len, found)) != len(text) or "" in found:
             return None
         return found
@@ -81,9 +90,12 @@ class Pattern:
         if not text:
             return []
         text = as_unicode_16(text)
-        if self.ignores_case and not text.isascii():
+        compiled = self.compiled
+        if text.isascii():
+            compiled = self._for_ascii
+        elif self.ignores_case:
             text = without_turkish(text)
-        spans = [match.span() for match in self.compiled.finditer(text)]
+        spans = [match.span() for match in compiled.finditer(text)]
         if any(start == stop for start, stop in spans):
             return list(self._find_with_empty(text))
         return spans

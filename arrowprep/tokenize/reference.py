@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.bulk import uncollected
 from arrowprep.tokenize.engine import Encoded
 from arrowprep.tokenize.models.base import Token
 from arrowprep.tokenize.pipeline import Pipeline
@@ -276,22 +277,24 @@ class ReferenceEngine:
             return self._each(texts.to_pylist(), self.ids)
         rows: list[list[int] | None] = []
         for part in _parts(texts):
-            cuts = self._each(part, self._cut, len(rows))
-            pieces = (pieces for cut in cuts if cut for pieces in cut if not isinstance(pieces, int))
-            with suppress(TokenizerError):  # whose row is found below
-                self._ids.learn(set().union(*pieces), self._ids_of_all)
-            rows += self._each(cuts, self._ids_in, len(rows))
+            with uncollected():
+                cuts = self._each(part, self._cut, len(rows))
+                pieces = (pieces for cut in cuts if cut for pieces in cut if not isinstance(pieces, int))
+                with suppress(TokenizerError):  # whose row is found below
+                    self._ids.learn(set().union(*pieces), self._ids_of_all)
+                rows += self._each(cuts, self._ids_in, len(rows))
         return rows
 
     def _rows_of_places(self, texts: pa.Array) -> list[Located | None]:
         """`_located` of each text, in the same way."""
         rows: list[Located | None] = []
         for part in _parts(texts):
-            cuts = self._each(part, self._cut_located, len(rows))
-            with suppress(TokenizerError):
-                pieces = set().union(*(pieces for cut in cuts if cut for *_, pieces in cut))
-                self._tokens.learn(pieces, self._tokenize_all)
-            rows += self._each(cuts, self._located_in, len(rows))
+            with uncollected():
+                cuts = self._each(part, self._cut_located, len(rows))
+                with suppress(TokenizerError):
+                    pieces = set().union(*(pieces for cut in cuts if cut for *_, pieces in cut))
+                    self._tokens.learn(pieces, self._tokenize_all)
+                rows += self._each(cuts, self._located_in, len(rows))
         return rows
 
     @staticmethod

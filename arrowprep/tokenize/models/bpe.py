@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise, repeat
 from operator import add, eq
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -182,6 +182,27 @@ def _found(texts: list[str], places: dict[str, int]) -> npt.NDArray[np.int32]:
     return np.fromiter(map(places.__getitem__, texts), np.int32, len(texts))
 
 
+class _MergedPieces(NamedTuple):
+    """The tokens of those of n pieces that were merged together.
+
+    merged: (n,) which these are; places, lengths: of all their tokens, one piece after the
+    other; counts: how many tokens each has
+    """
+
+    merged: npt.NDArray[np.bool_]
+    places: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+
+    def spans(self) -> list[slice | None]:
+        """Where the tokens of each piece are; None for the others."""
+        spans: list[slice | None] = [None] * len(self.merged)
+        stops = pairwise([0, *np.cumsum(self.counts).tolist()])
+        for piece, (start, stop) in zip(np.flatnonzero(self.merged).tolist(), stops, strict=True):
+            spans[piece] = slice(start, stop)
+        return spans
+
+
 class BPE(VocabularyModel):
     """Starts from single characters and joins neighbours, the lowest rank first.
 
@@ -315,46 +336,36 @@ class BPE(VocabularyModel):
         return list(map(self._tables.id_list.__getitem__, merged))
 
     def ids_of_all(self, sequences: Sequence[str]) -> list[list[int]]:
-        ids = self._tables.ids
-        out = []
-        for sequence, merged in zip(sequences, self._merged_all(sequences), strict=True):
-            if merged is None:
-                whole = ids.get(sequence) if self.ignore_merges else None
-                out.append(self.ids(sequence) if whole is None else [whole])
-            else:
-                out.append(list(map(self._tables.id_list.__getitem__, merged[0])))
-        return out
+        merged = self._merged_all(sequences)
+        ids, spans = self._tables.numbers[merged.places].tolist(), merged.spans()
+        return [
+            self.ids(sequence) if span is None else ids[span]
+            for sequence, span in zip(sequences, spans, strict=True)
+        ]
 
     def tokenize_all(self, sequences: Sequence[str]) -> list[list[Token]]:
         merged = self._merged_all(sequences)
+        places, lengths, spans = merged.places.tolist(), merged.lengths.tolist(), merged.spans()
         return [
-            self.tokenize(sequence) if found is None else self._tokens(*found)
-            for sequence, found in zip(sequences, merged, strict=True)
+            self.tokenize(sequence) if span is None else self._tokens(places[span], lengths[span])
+            for sequence, span in zip(sequences, spans, strict=True)
         ]
 
-    def _merged_all(self, sequences: Sequence[str]) -> list[tuple[list[int], list[int]] | None]:
-        """The places of the tokens of each piece, and how many characters each covers.
-
-        None for a piece that is not merged from tokens of one character each.
-        """
+    def _merged_all(self, sequences: Sequence[str]) -> _MergedPieces:
+        """All pieces that are merged from tokens of one character each, together."""
         tables = self._tables
         if self.dropout or not all(sequences):
-            return [None] * len(sequences)
-        words = list(map(self._decorated, sequences))
+            nothing = np.empty(0, np.int64)
+            return _MergedPieces(np.zeros(len(sequences), bool), nothing, nothing, nothing)
+        plainly = not self.continuing_subword_prefix and not self.end_of_word_suffix
+        words = sequences if plainly else list(map(self._decorated, sequences))
         counts = np.fromiter(map(len, words), np.int64, len(words))
         flat = chain.from_iterable(words)
         parts = np.fromiter(map(tables.places.get, flat, repeat(-1)), np.int64, int(counts.sum()))
         plain = np.minimum.reduceat(parts, np.cumsum(counts) - counts) >= 0
         if self.ignore_merges:
             plain &= ~np.fromiter(map(tables.ids.__contains__, sequences), bool, len(words))
-        merged, lengths, numbers = merge_many(parts[np.repeat(plain, counts)], counts[plain], tables.pairs)
-        places, spans = merged.tolist(), lengths.tolist()
-        out: list[tuple[list[int], list[int]] | None] = [None] * len(words)
-        for i, (start, stop) in zip(
-            np.flatnonzero(plain).tolist(), pairwise([0, *np.cumsum(numbers).tolist()]), strict=True
-        ):
-            out[i] = places[start:stop], spans[start:stop]
-        return out
+        return _MergedPieces(plain, *merge_many(parts[np.repeat(plain, counts)], counts[plain], tables.pairs))
 
     def _decorated(self, sequence: str) -> list[str]:
         """The characters, with prefix and suffix."""
