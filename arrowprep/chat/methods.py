@@ -24,6 +24,8 @@ Price = Callable[[Operators, Any, tuple[Any, ...], dict[str, Any]], None]
 def call_method(meter: Operators, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """method(*args, **kwargs), where method is bound to text or plain data."""
     owner = method.__self__
+    if method.__name__ == "join" and args and hasattr(args[0], "__next__"):
+        args = (list(meter.counted(args[0])), *args[1:])
     price = _PRICES.get(method.__name__)
     if owner is None or isinstance(owner, type):  # fromkeys, fromhex, maketrans
         for arg in args:
@@ -71,8 +73,6 @@ def _replace(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[s
 def _join(meter: Operators, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if not args:
         return
-    if hasattr(args[0], "__next__"):
-        raise TemplateForbidden("text.join takes a list; use the join filter, or list first", kind="limit")
     parts = args[0]
     if isinstance(parts, (list, tuple, dict, str)):
         total = sum(len(part) for part in parts if isinstance(part, (str, bytes)))

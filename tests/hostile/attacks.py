@@ -131,6 +131,7 @@ ATTACKS: dict[str, str] = {
     "doubling by translate": _grow("ns.x.translate({97: ns.x})"),
     "doubling by markup": _grow("(ns.x|e) + (ns.x|e)", "'<'"),
     "doubling by escapes": _grow("ns.x|forceescape", "'<'"),
+    "doubling by join of an iterator": _grow("ns.x.join([ns.x, ns.x]|map('string'))"),
     "doubling by markup's join": _grow("('<'|safe).join([ns.x, ns.x])", "'<'"),
     "doubling by markup's percent": _grow("('%s%s'|safe) % (ns.x, ns.x)", "'<'"),
     "doubling by json": _grow("ns.x|tojson", "'\"'"),
