@@ -72,7 +72,7 @@ def rows_of(selection: Any, num_rows: int) -> Rows:
     if isinstance(selection, range):
         return _rows_of_range(selection, num_rows)
     numbers = _as_array(selection)
-    if numbers.dtype == bool:
+    if numbers.dtype.kind == "b":
         if len(numbers) != num_rows:
             raise BadSelection(
                 f"a boolean mask needs one entry a row: {len(numbers)} entries for {num_rows} rows",
@@ -161,9 +161,10 @@ def _as_array(selection: Any) -> npt.NDArray[Any]:
         raise BadSelection(f"row numbers must be one-dimensional, not of shape {numbers.shape}")
     if len(numbers) == 0:
         return numbers.astype(np.int64)
-    if numbers.dtype == object and {type(x) for x in selection} <= {bool, np.bool_}:
+    kind = numbers.dtype.kind
+    if kind == "O" and {type(x) for x in selection} <= {bool, np.bool_}:
         return numbers.astype(bool)
-    if numbers.dtype.kind not in "iub":
+    if kind not in "iub":
         raise BadSelection(f"row numbers must be whole numbers, not {numbers.dtype}")
     return numbers
 
@@ -173,7 +174,9 @@ def _wrapped(numbers: npt.NDArray[Any], num_rows: int) -> RowArray:
     if len(numbers) == 0:
         return numbers.astype(np.int64)
     signed = numbers.astype(np.int64, copy=False)
-    if int(signed.view(np.uint64).max()) < num_rows:  # one look: negative ones are the largest so
+    if (
+        int(np.maximum.reduce(signed.view(np.uint64))) < num_rows
+    ):  # one look: negative ones are the largest so
         return signed
     for end in (int(numbers.min()), int(numbers.max())):
         if not -num_rows <= end < num_rows:
