@@ -24,7 +24,8 @@ m.x.items()|list | m.items()|length | m.copy() | m.append | m.__class__ | u.__le
 u.split('l') | u.split('l', 1) | u.rsplit(None, 1) | u.splitlines() | u.title()
 u.replace('l', 'LL') | u.replace('l', 'L', 1) | u.center(40) | u.ljust(30, '.') | u.zfill(40)
 u.expandtabs(4) | u.find('o') | u.startswith(' H') | u.endswith(('.', ' ')) | u.join(['a', 'b'])
-', '.join(m.x) | '-'.join(u.split()|map('upper')) | u.partition('o') | u.lstrip(' H') | '{} {a}'.format(1, a=2) | '{0:>8}'.format('x')
+', '.join(m.x) | '-'.join(u.split()|map('upper')) | u.partition('o') | u.lstrip(' H')
+'{} {a}'.format(1, a=2) | '{0:>8}'.format('x')
 '{a[b]}'.format(a={'b': 1}) | '{a.b}'.format(a={'b': 1}) | '{x}'.format_map({'x': 1})
 '{0.__class__}'.format(1) | 'abc'.translate({97: 'zz'}) | 'é'.encode() | 'abc'.isalpha()
 'a b'.capitalize() | 'ab'.removeprefix('a') | u|trim | u|upper | u|lower | u|title | u|capitalize
