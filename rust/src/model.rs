@@ -1,6 +1,7 @@
 //! A model: how pieces become tokens, and the spaces that remember what became of them.
 
 use crate::cache::Key;
+use crate::cuts::Cuts;
 use crate::merge::{Scratch, Token};
 use crate::models::{ByteBpe, CharacterBpe, Unigram};
 use crate::tokenizer::Space;
@@ -24,6 +25,14 @@ pub enum Spelled {
 }
 
 impl Kind {
+    /// Where pieces may be cut before their tokens are asked for.
+    pub fn cuts(&self) -> Option<&Cuts> {
+        match self {
+            Kind::Bytes(bpe) => bpe.cuts(),
+            _ => None,
+        }
+    }
+
     /// The tokens of a piece, in the place of what `out` has. key: its key, where it is short
     pub fn spell(
         &self,

@@ -3,6 +3,7 @@
 mod emit;
 mod route;
 mod space;
+mod units;
 
 pub use route::Route;
 pub use space::Space;

@@ -1,7 +1,7 @@
 //! BPE over bytes, as GPT-2 has it and most models since.
 
 use crate::cache::{bytes_of, key_of, line_of, Cache, Key, LONGEST_KEY};
-use crate::cuts::{Cuts, Memo};
+use crate::cuts::{Cuts, Neighbours};
 use crate::merge::{Lane, Rules, Scratch, Token, LANES};
 use crate::spelling::{self, spelled, Merges};
 use crate::vocabulary::Vocabulary;
@@ -18,11 +18,13 @@ pub struct ByteBpe {
     odd: OnceLock<HashSet<Key>>,
 }
 
+/// Units of a long piece that are found at once.
+const UNITS: usize = 64;
+
 /// Where pieces are worked out several at a time, or in parts; kept between calls.
 #[derive(Default)]
 pub struct Bench {
     lanes: [Lane; LANES],
-    memo: Memo,
     units: Vec<(Key, usize, usize)>,
     unit: Vec<Token>,
 }
@@ -41,8 +43,8 @@ impl ByteBpe {
             let id = vocabulary.find(&[byte]);
             singles[byte as usize] = id.ok_or_else(|| format!("no token spells the byte 0x{byte:02x}"))?;
         }
-        let mut cuts = Cuts::default();
-        let joins = spelling::joins(&vocabulary, merges, spelled, |made| cuts.add(made))?;
+        let mut neighbours = Neighbours::default();
+        let joins = spelling::joins(&vocabulary, merges, spelled, |made| neighbours.add(made))?;
         let rules = Rules::new(joins.table()?, joins.results, singles);
         let (mut scratch, mut merged) = (Scratch::default(), Vec::new());
         vocabulary.mark_whole(|token, id| {
@@ -52,7 +54,7 @@ impl ByteBpe {
             }
             ignore_merges || matches!(merged[..], [only] if only.id == id)
         });
-        Ok(ByteBpe { vocabulary, rules, cuts, ignore_merges, odd: OnceLock::new() })
+        Ok(ByteBpe { vocabulary, rules, cuts: neighbours.into(), ignore_merges, odd: OnceLock::new() })
     }
 
     /// Append the tokens of a piece. key: its key, where it is short
@@ -116,7 +118,7 @@ impl ByteBpe {
         scratch: &mut Scratch,
         out: &mut Vec<Token>,
     ) -> bool {
-        let Bench { memo, units, unit, .. } = bench;
+        let Bench { units, unit, .. } = bench;
         out.clear();
         if let Some(id) = self.vocabulary.whole_by_bytes(piece) {
             out.push(Token { id, start: 0 });
@@ -125,11 +127,16 @@ impl ByteBpe {
         units.clear();
         let mut at = 0;
         while at < piece.len() {
-            let end = self.cuts.end(memo, piece, at);
-            let key = if end - at <= LONGEST_KEY { key_of(&piece[at..end]) } else { [0, 0] };
-            cache.prefetch(line_of(key, cache.shift()));
-            units.push((key, at, end));
-            at = end;
+            let mut starts = [0; UNITS + 1];
+            let (count, next) = self.cuts.units(piece, at, piece.len(), &mut starts[..UNITS]);
+            starts[count] = next as u32;
+            for pair in starts[..=count].windows(2) {
+                let (start, end) = (pair[0] as usize, pair[1] as usize);
+                let key = if end - start <= LONGEST_KEY { key_of(&piece[start..end]) } else { [0, 0] };
+                cache.prefetch(line_of(key, cache.shift()));
+                units.push((key, start, end));
+            }
+            at = next;
         }
         for &(key, start, end) in &*units {
             let (bytes, start) = (&piece[start..end], start as u32);
@@ -156,6 +163,11 @@ impl ByteBpe {
             }
         }
         units.len() < 4
+    }
+
+    /// Where a piece may be cut whose parts have the tokens that they have as pieces.
+    pub fn cuts(&self) -> Option<&Cuts> {
+        (!self.ignore_merges).then_some(&self.cuts)
     }
 
     /// Whether a unit, which is part of a piece, has the tokens that it has as a piece.
