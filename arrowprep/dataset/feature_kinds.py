@@ -349,6 +349,8 @@ def decode(feature: Any, value: Any) -> Any:
 
 def needs_decoding(feature: Any) -> bool:
     """Whether some part of a feature is shown otherwise than it is stored."""
+    if type(feature) is Value:  # as most are, and every value of a row is asked
+        return False
     if isinstance(feature, dict):
         return any(map(needs_decoding, feature.values()))
     if isinstance(feature, (List, LargeList)):

@@ -306,6 +306,8 @@ class _ReadPlan:
         if not self._is_uncast:
             return None
         found = [source.backing.cells(source.rows.at(row), names) for source, names in self._parts]
+        if self._is_one_part:
+            return found[0]
         if None in found:
             return None
         return [cells[at] for part, at in self._cells if (cells := found[part]) is not None]
@@ -317,6 +319,11 @@ class _ReadPlan:
             not path and stored[part].field(name).type == field.type
             for (part, name, path), field in zip(self._columns, self._schema, strict=True)
         )
+
+    @cached_property
+    def _is_one_part(self) -> bool:
+        """Whether the columns are the fields of one source, in order."""
+        return self._cells == [(0, at) for at in range(len(self._columns))]
 
     @cached_property
     def _cells(self) -> list[tuple[int, int]]:

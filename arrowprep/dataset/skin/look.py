@@ -161,6 +161,8 @@ class Looks(Held):
 
     def __getitem__(self, key: Any) -> Any:
         """`ds[3]` a row, `ds["text"]` a column, `ds[2:5]`, `ds[[3, 1]]` or `ds[mask]` a dict of columns."""
+        if type(key) is int:
+            return self._row(row_of(key, self._view.num_rows))
         if isinstance(key, str):
             return self._whole_column(key)
         if isinstance(key, bool | np.bool_):
@@ -182,7 +184,7 @@ class Looks(Held):
         features = self._view.features
         shown = self._format.cell
         if shown is not None:
-            names = self._format.covered(self._view.column_names)
+            names = self._format.covered(self._view.columns)
             cells = self._view.cells(row, names)
             if cells is not None:
                 pairs = zip(names, cells, strict=True)
