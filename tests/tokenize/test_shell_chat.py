@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from arrowprep import Dataset, PreTrainedTokenizer
+from arrowprep import Dataset, PreTrainedTokenizer, load_tokenizer
 from arrowprep.chat import Convention
-from arrowprep.errors import ArrowprepWarning, BadArgument, ChatError, MaskUnavailable
+from arrowprep.errors import ArrowprepWarning, BadArgument, ChatError, MaskUnavailable, WrongType
 from tests.tokenize.small import TEMPLATE, Capsules
 
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello world"}]
@@ -327,6 +328,22 @@ class TestSanitizing:
             assert ids == tok.apply_chat_template(chats)
         both = tok.apply_chat_template([CHAT, self.HOSTILE], sanitize_control_tokens=True)
         assert both[0] == tok.apply_chat_template(CHAT)
+
+    def test_a_list_says_which_added_tokens_are_control_tokens(
+        self, tok: PreTrainedTokenizer, tmp_path: Path
+    ) -> None:
+        tok.add_tokens(["<assistant>", "<other>"])
+        tok.chat_control_tokens = ["<other>"]
+        tok.save_pretrained(tmp_path)
+        chat = [{"role": "user", "content": "<assistant><other><eos>"}]
+        for one in (tok, load_tokenizer(tmp_path)):
+            ids = one.apply_chat_template(
+                chat, sanitize_control_tokens=True, chat_template="<assistant>{{ messages[0].content }}"
+            )
+            wanted = one.convert_tokens_to_ids(["<assistant>", "<other>", "<eos>"])
+            assert [ids.count(id) for id in wanted] == [2, 0, 0]
+        with pytest.raises(WrongType, match="chat_control_tokens"):
+            load_tokenizer(tmp_path, chat_control_tokens="<other>")
 
     def test_added_tokens_that_the_template_writes_are_control_tokens_and_others_are_not(
         self, tok: PreTrainedTokenizer

@@ -12,6 +12,7 @@ import pytest
 import arrowprep
 from arrowprep import PreTrainedTokenizer, load_tokenizer
 from arrowprep.errors import ArrowprepWarning, BadArgument, BadTokenizerFile, MissingFile, UnknownFileType
+from arrowprep.tokenize import Tokenizer
 from arrowprep.tokenize.files import huggingface
 from tests.tokenize.small import CONFIG, pipeline, write_folder
 
@@ -26,6 +27,16 @@ class TestReading:
         tok = arrowprep.load_tokenizer(write_folder(tmp_path))
         assert tok.encode("hello") == [268, 259, 269]
         assert (tok.pad_token, tok.model_max_length) == ("<pad>", 32)
+
+    def test_a_folder_within_it_can_be_meant(self, tmp_path: Path) -> None:
+        wanted = load_tokenizer(write_folder(tmp_path / "tokenizer")).fingerprint
+        for cls in (arrowprep.AutoTokenizer, PreTrainedTokenizer):
+            tok: Any = cls.from_pretrained(pretrained_model_name_or_path=str(tmp_path), subfolder="tokenizer")
+            assert tok.fingerprint == wanted
+        with pytest.raises(MissingFile, match="elsewhere"):
+            load_tokenizer(tmp_path, subfolder="elsewhere")
+        with pytest.raises(BadArgument, match="by name"):
+            PreTrainedTokenizer.from_pretrained(str(tmp_path), "right")
 
     def test_a_space_in_front_is_put_where_it_is_asked_for(self, tmp_path: Path) -> None:
         folder = write_folder(tmp_path)
@@ -123,6 +134,22 @@ class TestHub:
         assert tok.name_or_path == "org/name"
         assert "secret" not in str(tok.init_kwargs) + str(tok.all_special_tokens)
         assert load_tokenizer("org/name", revision="abc123").fingerprint == tok.fingerprint
+
+    def test_the_pipeline_alone_is_found_by_name_too(self, hub: Path) -> None:
+        wanted = load_tokenizer("org/name").backend_tokenizer.to_str()
+        assert Tokenizer.from_pretrained("org/name").to_str() == wanted
+        assert Tokenizer.from_pretrained(str(hub / "snapshots" / "abc123")).to_str() == wanted
+        with pytest.raises(MissingFile):
+            Tokenizer.from_pretrained("org/other")
+
+    def test_nothing_is_uploaded(self, hub: Path, tmp_path: Path) -> None:
+        tok = load_tokenizer("org/name")
+        for ask in (
+            lambda: tok.push_to_hub("org/name"),
+            lambda: tok.save_pretrained(tmp_path, push_to_hub=True),
+        ):
+            with pytest.raises(BadArgument, match="upload_folder"):
+                ask()
 
     @pytest.mark.parametrize("name", ["org/other", "../hub/models--org--name", "org/name/more"])
     def test_what_they_did_not_is_missing(self, hub: Path, name: str) -> None:
