@@ -228,6 +228,22 @@ def _seconds(function: Callable[[], object]) -> float:
 
 
 class TestTheObject:
+    def test_the_pipeline_takes_settings_that_no_call_sees(self, tok: PreTrainedTokenizer) -> None:
+        text = "hello world hello"
+        whole = tok(text)["input_ids"]
+        tok.truncation_side = "left"
+        tok.set_truncation_and_padding("max_length", "longest_first", 4, 0, None, "left")
+        assert tok.backend_tokenizer.truncation == {
+            "max_length": 4,
+            "stride": 0,
+            "strategy": "longest_first",
+            "direction": "left",
+        }
+        assert tok.backend_tokenizer.encode("").ids == [270, 270, 268, 269]
+        assert tok(text)["input_ids"] == whole
+        tok.set_truncation_and_padding("do_not_pad", "do_not_truncate", 4, 0, None, None)
+        assert (tok.backend_tokenizer.truncation, tok.backend_tokenizer.padding) == (None, None)
+
     def test_a_copy_is_apart_from_the_original(self, tok: PreTrainedTokenizer) -> None:
         for other in (copy.deepcopy(tok), copy.copy(tok), pickle.loads(pickle.dumps(tok))):
             other.padding_side = "left"
