@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 7
+ABI = 8
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -59,7 +59,8 @@ class ModelParts(Structure):
         ("tokens", Strings),
         ("ids", c_void_p),
         ("scores", c_void_p),
-        ("merges", Strings),
+        ("ways", c_void_p),
+        ("merges", c_size_t),
         ("visible_space", Strings),
         ("unknown", c_int64),
         ("cache_bytes", c_size_t),

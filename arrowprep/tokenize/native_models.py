@@ -56,7 +56,9 @@ def _bpe(model: BPE, byte_level: bool) -> tuple[int, int, int]:
     if byte_level:
         return BYTES, IGNORE_MERGES * model.ignore_merges, DROPPED
     options = IGNORE_MERGES * model.ignore_merges + FUSE_UNKNOWN * model.fuse_unk
-    unknown = DROPPED if model.unk_token is None else model._tables.ids.get(model.unk_token, MISSING)
+    unknown = None if model.unk_token is None else model._tables.id_of(model.unk_token)
+    if unknown is None:
+        unknown = DROPPED if model.unk_token is None else MISSING
     return CHARACTERS, options + BYTE_FALLBACK * model.byte_fallback, unknown
 
 
@@ -68,21 +70,20 @@ def _unigram(model: Unigram) -> tuple[int, int, int]:
 
 def _made(library: Any, model: BPE | Unigram, key: tuple[Any, ...]) -> Handle:
     kind, options, unknown, space, cache_bytes = key
-    spaces, merges, scores = strings([space]), strings([]), None
+    spaces, ways, scores = strings([space]), _NO_WAYS, None
     if isinstance(model, Unigram):
-        tables = model._tables
-        tokens = strings(tables.all)
-        numbers = np.arange(len(tables.all), dtype=np.uint32)
-        scores = np.array(tables.scores, np.float64)
+        tokens, scores = _checked(model._tables.flat), model._tables.score_array
+        numbers = np.arange(len(scores), dtype=np.uint32)
     else:
-        tokens, merges, numbers = _bpe_parts(model._tables)
+        tokens, ways, numbers = _bpe_parts(model._tables)
     parts = ModelParts(
         kind,
         options,
         tokens.strings,
         numbers.ctypes.data,
         None if scores is None else scores.ctypes.data,
-        merges.strings,
+        ways.ctypes.data,
+        len(ways),
         spaces.strings,
         unknown,
         cache_bytes,
@@ -90,12 +91,14 @@ def _made(library: Any, model: BPE | Unigram, key: tuple[Any, ...]) -> Handle:
     return call(library, "arrowprep_model_new", "arrowprep_model_free", byref(parts))
 
 
-def _bpe_parts(tables: BpeTables) -> tuple[FlatStrings, FlatStrings, npt.NDArray[np.uint32]]:
-    """Tokens, merges and ids."""
+_NO_WAYS = np.empty((0, 3), np.int32)
+
+
+def _bpe_parts(tables: BpeTables) -> tuple[FlatStrings, npt.NDArray[np.int32], npt.NDArray[np.uint32]]:
+    """Tokens, the places of merges, and ids."""
     if tables.order is not None and len(np.unique(tables.numbers)) < len(tables.numbers):
         raise Unsupported("two tokens have the same id")
-    merges = flat_strings(*tables.flat.chosen(tables.parts))
-    return _checked(tables.flat), merges, tables.numbers.astype(np.uint32)
+    return _checked(tables.flat), np.ascontiguousarray(tables.ways.T), tables.numbers.astype(np.uint32)
 
 
 def _checked(texts: Flat) -> FlatStrings:

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 7. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 8. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -143,7 +143,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 7 is what this header describes. */
+/* The version of this interface; 8 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -155,7 +155,7 @@ uint32_t arrowprep_cpu(void);
  *   4 a character that is no token is spelled in tokens <0x00> to <0xFF>, where they are there
  * tokens: with an id each, of kind 2 their place; of kind 0 spelled in byte characters
  * scores: of kind 2, one for each token
- * merges: left, right, left, right, ... by rank
+ * ways: places of the left token, the right one, and what they make, of each of the merges
  * visible_space: one text, the character that stands for a space in tokens where pieces
  *   have the space; empty where a space is a space
  * unknown: the id of the unknown token; -1 there is none, unknown characters are dropped;
@@ -167,7 +167,8 @@ typedef struct {
   arrowprep_strings tokens;
   const uint32_t *ids;
   const double *scores;
-  arrowprep_strings merges;
+  const uint32_t (*ways)[3];
+  size_t merges;
   arrowprep_strings visible_space;
   int64_t unknown;
   size_t cache_bytes;

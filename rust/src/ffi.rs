@@ -11,7 +11,6 @@ use crate::frame::{Layout, Values};
 use crate::model::{Kind, Model};
 use crate::models::{ByteBpe, CharacterBpe, Options, Unigram, Unknown};
 use crate::read::{self, Parts};
-use crate::spelling::Merges;
 use crate::split::{cpu_path, CpuPath, Grammar, Layers};
 use crate::steps::Step;
 use crate::tokenizer::{Route, Tokenizer, Worker};
@@ -22,7 +21,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 #[repr(C)]
 pub struct Failure {
@@ -66,7 +65,8 @@ pub struct ModelParts {
     tokens: Strings,
     ids: *const u32,
     scores: *const f64,
-    merges: Strings,
+    ways: *const [u32; 3],
+    merges: usize,
     visible_space: Strings,
     unknown: i64,
     cache_bytes: usize,
@@ -244,14 +244,14 @@ pub extern "C" fn arrowprep_cpu() -> u32 {
 /// As `values`.
 unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
     // SAFETY: passed on; as many ids as tokens
-    let (tokens, ids, merges, visible) = unsafe {
+    let (tokens, ids, ways, visible) = unsafe {
         let tokens = parts.tokens.get()?;
         let ids = values(parts.ids, tokens.len())?;
-        (tokens, ids, parts.merges.get()?, parts.visible_space.get()?)
+        (tokens, ids, values(parts.ways, parts.merges)?, parts.visible_space.get()?)
     };
     let flag = |bit: u32| parts.options & bit != 0;
     let made = match parts.kind {
-        0 => ByteBpe::new(&tokens, ids, Merges(&merges), flag(1)).map(|bpe| Kind::Bytes(Box::new(bpe))),
+        0 => ByteBpe::new(&tokens, ids, ways, flag(1)).map(|bpe| Kind::Bytes(Box::new(bpe))),
         1 => {
             let options = Options {
                 ignore_merges: flag(1),
@@ -264,8 +264,7 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
                 },
                 visible: visible.first().copied().unwrap_or_default(),
             };
-            CharacterBpe::new(&tokens, ids, Merges(&merges), options)
-                .map(|bpe| Kind::Characters(Box::new(bpe)))
+            CharacterBpe::new(&tokens, ids, ways, options).map(|bpe| Kind::Characters(Box::new(bpe)))
         }
         2 => {
             // SAFETY: as many scores as tokens

@@ -4,9 +4,8 @@ use crate::cache::LONGEST_KEY;
 use crate::pairs::{Pairs, MOST_IDS, MOST_RANKS};
 use crate::vocabulary::Vocabulary;
 
-/// Pairs of tokens, one after the other: left, right, left, right.
-#[derive(Clone, Copy)]
-pub struct Merges<'a>(pub &'a [&'a [u8]]);
+/// Merges by rank: the places of the left token and the right one, and of what they make.
+pub type Ways<'a> = &'a [[u32; 3]];
 
 /// Tokens as `spell` gives them, which says of some that no text has them.
 pub fn vocabulary(
@@ -41,30 +40,32 @@ pub struct Joins {
 /// The merges whose tokens `spell` does not refuse. each_result: sees the text that a merge makes,
 /// once for merges that stand together
 pub fn joins(
-    vocabulary: &Vocabulary,
-    merges: Merges,
+    tokens: &[&[u8]],
+    ids: &[u32],
+    ways: Ways,
     spell: impl Fn(&[u8], &mut Vec<u8>) -> bool,
     mut each_result: impl FnMut(&[u8]),
 ) -> Result<Joins, String> {
-    let count = merges.0.len() / 2;
-    if count >= MOST_RANKS as usize {
+    if ways.len() >= MOST_RANKS as usize {
         return Err("there are too many merges".into());
     }
-    let mut joins = Joins { pairs: Vec::with_capacity(count), results: vec![0; count] };
-    let (mut left, mut right, mut last) = (Vec::new(), Vec::new(), None);
-    for (rank, pair) in merges.0.chunks_exact(2).enumerate() {
-        if !spell(pair[0], &mut left) || !spell(pair[1], &mut right) {
+    let mut joins = Joins { pairs: Vec::with_capacity(ways.len()), results: vec![0; ways.len()] };
+    let mut text = Vec::new();
+    let known: Vec<bool> = tokens.iter().map(|token| !token.is_empty() && spell(token, &mut text)).collect();
+    let mut last = None;
+    for (rank, way) in ways.iter().enumerate() {
+        let [left, right, made] = way.map(|place| place as usize);
+        if left.max(right).max(made) >= tokens.len() {
+            return Err(format!("merge {rank} has a token that is not in the vocabulary"));
+        }
+        if !known[left] || !known[right] || !known[made] {
             continue;
         }
-        let ids = (vocabulary.find(&left), vocabulary.find(&right));
-        left.extend_from_slice(&right);
-        let (Some(first), Some(second), Some(whole)) = (ids.0, ids.1, vocabulary.find(&left)) else {
-            return Err(format!("merge {rank} has a token that is not in the vocabulary"));
-        };
-        joins.pairs.push((first, second, rank as u32));
-        joins.results[rank] = whole;
-        if last.replace(whole) != Some(whole) {
-            each_result(&left);
+        joins.pairs.push((ids[left], ids[right], rank as u32));
+        joins.results[rank] = ids[made];
+        if last.replace(made) != Some(made) {
+            spell(tokens[made], &mut text);
+            each_result(&text);
         }
     }
     Ok(joins)

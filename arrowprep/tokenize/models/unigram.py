@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from arrowprep.errors import BadArgument, TokenizerError
-from arrowprep.tokenize.bulk import feed_texts, little_endian, utf8
+from arrowprep.tokenize.bulk import Flat, feed_texts, little_endian, utf8
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel
@@ -32,16 +32,25 @@ class UnigramTables(Vocabulary):
         if isinstance(given, FlatVocabulary):
             assert given.scores is not None
             super().__init__(given)
-            self.scores: list[float] = given.scores.tolist()
-            return
-        super().__init__({token: id for id, (token, _) in enumerate(given)})
-        self.all = [token for token, _ in given]
-        self.scores = [score for _, score in given]
+            self.score_array = given.scores
+        else:
+            super().__init__({token: id for id, (token, _) in enumerate(given)})
+            self.all = [token for token, _ in given]
+            self.score_array = np.array([score for _, score in given], np.float64)
 
     @cached_property
     def all(self) -> list[str]:
-        """The tokens in the order of ids."""
+        """The tokens in the order of ids, also those that are there twice."""
         return list(self.ids)
+
+    @cached_property
+    def flat(self) -> Flat:
+        return utf8(self.all, "surrogatepass")
+
+    @cached_property
+    def scores(self) -> list[float]:
+        found: list[float] = self.score_array.tolist()
+        return found
 
     @property
     def vocab(self) -> list[tuple[str, float]]:
@@ -49,6 +58,8 @@ class UnigramTables(Vocabulary):
         return list(zip(self.all, self.scores, strict=True))
 
     def token_of(self, id: int) -> str | None:
+        if self._read is not None and not self._worth_dicts():
+            return self._read.token_of(id)
         return self.all[id] if 0 <= id < len(self.all) else None
 
     @cached_property
@@ -65,8 +76,8 @@ class UnigramTables(Vocabulary):
         return min(self.scores, default=0.0) - UNKNOWN_PENALTY
 
     def feed(self, update: Callable[[bytes], None]) -> None:
-        update(little_endian(np.array(self.scores, np.float64)))
-        feed_texts(update, utf8(self.all, "surrogatepass") if self._read is None else self.flat)
+        update(little_endian(self.score_array))
+        feed_texts(update, self.flat)
 
 
 class Unigram(VocabularyModel):
@@ -98,9 +109,9 @@ class Unigram(VocabularyModel):
         if not isinstance(vocab, FlatVocabulary):
             vocab = [(token, float(score)) for token, score in vocab or ()]
         tables = UnigramTables(vocab)
-        if unk_id is not None and unk_id >= len(tables.scores):
+        if unk_id is not None and unk_id >= len(tables.score_array):
             raise BadArgument(
-                f"unk_id={unk_id} is not in the vocabulary of {len(tables.scores)}", unk_id=unk_id
+                f"unk_id={unk_id} is not in the vocabulary of {len(tables.score_array)}", unk_id=unk_id
             )
         self.unk_id = unk_id
         self.byte_fallback = bool(byte_fallback)
@@ -141,7 +152,7 @@ class Unigram(VocabularyModel):
         }
 
     def get_vocab_size(self) -> int:
-        return len(self._tables.scores)
+        return len(self._tables.score_array)
 
     def unreachable(self) -> list[str]:
         """The tokens whose text has a better path, which is then better in every longer text too."""

@@ -3,7 +3,7 @@
 use crate::cache::{bytes_of, key_of, line_of, Cache, Key, LONGEST_KEY};
 use crate::cuts::{Cuts, Neighbours};
 use crate::merge::{Lane, Rules, Scratch, Token, LANES};
-use crate::spelling::{self, spelled, Merges};
+use crate::spelling::{self, spelled, Ways};
 use crate::vocabulary::Vocabulary;
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -36,7 +36,7 @@ impl ByteBpe {
     /// A token with a character that spells no byte is never reached from bytes, and is left
     /// out with its merges. Entries that encode to themselves are found here, so that a word
     /// of the vocabulary is a lookup even at first sight.
-    pub fn new(tokens: &[&[u8]], ids: &[u32], merges: Merges, ignore_merges: bool) -> Result<Self, String> {
+    pub fn new(tokens: &[&[u8]], ids: &[u32], ways: Ways, ignore_merges: bool) -> Result<Self, String> {
         let mut vocabulary = spelling::vocabulary(tokens, ids, spelled)?;
         let mut singles = [0; 256];
         for byte in 0..=255u8 {
@@ -44,7 +44,7 @@ impl ByteBpe {
             singles[byte as usize] = id.ok_or_else(|| format!("no token spells the byte 0x{byte:02x}"))?;
         }
         let mut neighbours = Neighbours::default();
-        let joins = spelling::joins(&vocabulary, merges, spelled, |made| neighbours.add(made))?;
+        let joins = spelling::joins(tokens, ids, ways, spelled, |made| neighbours.add(made))?;
         let rules = Rules::new(joins.table()?, joins.results, singles);
         let (mut scratch, mut merged) = (Scratch::default(), Vec::new());
         vocabulary.mark_whole(|token, id| {

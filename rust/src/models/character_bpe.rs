@@ -3,7 +3,7 @@
 use crate::bigrams::Bigrams;
 use crate::merge::{Rules, Scratch, Token};
 use crate::model::Spelled;
-use crate::spelling::{self, Merges};
+use crate::spelling::{self, Ways};
 use crate::unicode::decode;
 use crate::vocabulary::Vocabulary;
 
@@ -47,11 +47,11 @@ const NONE: u32 = u32::MAX;
 
 impl CharacterBpe {
     /// tokens with an id each; merges by rank. Says what is wrong where the kernel cannot take them.
-    pub fn new(tokens: &[&[u8]], ids: &[u32], merges: Merges, options: Options) -> Result<Self, String> {
+    pub fn new(tokens: &[&[u8]], ids: &[u32], ways: Ways, options: Options) -> Result<Self, String> {
         let spell = |token: &[u8], out: &mut Vec<u8>| spaced(token, options.visible, out);
         let vocabulary = spelling::vocabulary(tokens, ids, spell)?;
         let mut neighbours = Vec::new();
-        let joins = spelling::joins(&vocabulary, merges, spell, |made| neighbours.extend(pairs_of(made)))?;
+        let joins = spelling::joins(tokens, ids, ways, spell, |made| neighbours.extend(pairs_of(made)))?;
         let id = |token: &[u8]| vocabulary.find(token).unwrap_or(NONE);
         let byte = |byte: usize| match options.byte_fallback {
             true => id(format!("<0x{byte:02X}>").as_bytes()),
