@@ -186,11 +186,16 @@ class ReferenceEngine:
                 continue
             # pieces that begin where the text does: several, where what is there was inserted
             first = sum(1 for _ in takewhile(_begins(prepared), at)) if self._knows_start else 0
-            found = [self._tokenize(piece, 0) for piece in cut[:first]]
-            found += map(self._tokens.__getitem__, cut[first:])
+            found = list(map(self._tokens.__getitem__, cut[first:]))
             if prepared.starts is not None:
-                found = [_moved(tokens, prepared, place) for tokens, place in zip(found, at, strict=True)]
+                found = [
+                    _moved(tokens, prepared, place) for tokens, place in zip(found, at[first:], strict=True)
+                ]
+                begun = zip(at[:first], cut[:first], strict=True)
+                found[:0] = [self._begun(prepared.slice(place, place + len(piece))) for place, piece in begun]
                 at = [0] * len(found)
+            elif first:
+                found[:0] = [self._tokenize(piece, 0) for piece in cut[:first]]
             elif prepared.start:
                 at = [prepared.start + place for place in at]
             pieces += found
@@ -225,6 +230,11 @@ class ReferenceEngine:
         """
         pieces = self._aligned(piece, start)
         return _tokens(pieces, [self.pipeline.model.tokenize(small.text) for small in pieces], start)
+
+    def _begun(self, piece: Aligned) -> Tokens:
+        """The same of a piece whose later characters may stand for the start of the text as well."""
+        pieces = cut_all(self._later, [self._first.finish(piece) if self._first else piece])
+        return _tokens(pieces, [self.pipeline.model.tokenize(small.text) for small in pieces], 0)
 
     def _tokenize_all(self, pieces: list[str]) -> list[Tokens]:
         """The same of many pieces, in two thirds of the time."""

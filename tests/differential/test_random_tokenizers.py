@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -301,8 +301,9 @@ def differences(seed: int) -> tuple[int, list[str]]:
     return count, found
 
 
-@pytest.mark.parametrize("seeds", [range(30), range(30, 60), range(60, 90)])
-def test_random_tokenizers_are_the_same_here_and_there(seeds: range) -> None:
+# 1193: what stands for the start of a text is more than one character, behind two pre-tokenizers
+@pytest.mark.parametrize("seeds", [range(30), range(30, 60), (*range(60, 90), 1193)])
+def test_random_tokenizers_are_the_same_here_and_there(seeds: Sequence[int]) -> None:
     asked, found = 0, []
     for seed in seeds:
         count, different = differences(seed)
