@@ -262,18 +262,21 @@ _JOINING = {
     _EXTENDS: r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}\p{GCB=V}\p{GCB=T}]",
     _ATTACHES: r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=Regional_Indicator}]",
 }
+# where such characters are: the rest is ideographs, syllables, private or not assigned
+_JOINING_BLOCKS = (
+    *(range(0x300, 0x3400), range(0xA000, 0xAC00), range(0xD7B0, 0xD800), range(0xFB00, 0x17000)),
+    *(range(0x1AFF0, 0x1FC00), range(0xE0000, 0xE1000)),
+)
 
 
 @cache
 def _joining_runs() -> bytes:
     """(code point, what it may join) up to the next, as numbers of 32 bits."""
     joins = np.zeros(0x110000, np.uint32)
-    codes = np.arange(0x110000, dtype=np.uint32)
-    codes[0xD800:0xE000] = 0
-    text = codes.tobytes().decode("utf-32-le")
     for flag, characters in _JOINING.items():
-        for match in regex.finditer(characters + "+", text, regex.V1):
-            joins[match.start() : match.end()] |= flag
+        for block in _JOINING_BLOCKS:
+            for match in regex.finditer(characters + "+", "".join(map(chr, block)), regex.V1):
+                joins[block[match.start()] : block[match.end() - 1] + 1] |= flag
     starts = np.flatnonzero(np.diff(joins, prepend=np.uint32(0xFFFF)))
     return np.stack([starts, joins[starts]], axis=1).astype("<u4").tobytes()
 
