@@ -77,7 +77,7 @@ class _Template:
             self.works = False
 
     def fork(self, pipe: int) -> Forked:
-        """A worker at the other end of this pipe. Raises EOFError or ConnectionError where this is gone."""
+        """A worker at the other end of this pipe. Raises EOFError where this is gone, or OSError."""
         told, end = Pipe(duplex=False)
         with end, _standard(1) as out, _standard(2) as err:
             socket.send_fds(self.control, [b"+"], [pipe, end.fileno(), out, err])
@@ -138,7 +138,7 @@ def fork(pipe: int) -> Forked | None:
                 break
             try:
                 return _current.fork(pipe)
-            except (EOFError, ConnectionError):
+            except (EOFError, OSError):
                 _retire()
             except BaseException:  # what it would answer is of no use to the next
                 _retire()

@@ -67,7 +67,7 @@ class _Session:
         self._connection = connection
         self._inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self._busy = False  # inside of the user's code
-        self._sending = False  # half a message may not be left in the pipe
+        self._undisturbed = False  # no message is left half in the pipe, and no worker half made
         self._cancelled = False
         self._worker: base.Worker | None = None
         self._rows = 0
@@ -110,7 +110,7 @@ class _Session:
             self._inbox.put(message)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if not self._sending:
+        if not self._undisturbed:
             self._stop_if_cancelled()
 
     def _stop_if_cancelled(self) -> None:
@@ -149,7 +149,12 @@ class _Session:
             os.umask(world.umask)
         config.configure(**settings)
         make_worker: base.MakeWorker = unpack(maker)
-        self._worker = make_worker(rank)
+        self._undisturbed = True
+        try:
+            self._worker = make_worker(rank)
+        finally:
+            self._undisturbed = False
+        self._stop_if_cancelled()
         return ("begun",)
 
     def _task(self, number: int, data: bytes) -> tuple[Any, ...]:
@@ -168,9 +173,9 @@ class _Session:
         self._rows += rows
         if time.monotonic() - self._told > PROGRESS_S:
             self._told = time.monotonic()
-            self._sending = True
+            self._undisturbed = True
             self._connection.send(("progress", self._rows))
-            self._sending = False
+            self._undisturbed = False
             self._rows = 0
         self._stop_if_cancelled()
 
