@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import ClassVar
 
+import numpy as np
+
 from arrowprep.progress import Silent, bar
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.models import BPE, WordPiece
@@ -14,6 +16,8 @@ from arrowprep.tokenize.models.base import Model, Vocabulary
 from arrowprep.tokenize.models.bpe import BpeTables
 from arrowprep.tokenize.trainers.base import Trainer
 from arrowprep.tokenize.trainers.pairs import UNLIMITED, Limits, Numbers, merges
+
+EXACT = 1 << 53  # below it sums of floats are those of integers
 
 
 class BpeTrainer(Trainer[Model]):
@@ -89,15 +93,14 @@ class BpeTrainer(Trainer[Model]):
         return tokens.ids, learnt
 
     def _alphabet(self, words: Counter[str]) -> list[str]:
-        counts: Counter[str] = Counter()
-        for word, count in words.items():
-            for character in word:
-                counts[character] += count
+        counts = _characters(words)
         counts.update(dict.fromkeys(self.initial_alphabet, UNLIMITED))
         kept = sorted(counts, key=lambda c: (-counts[c], c))[: self.limit_alphabet]
         return sorted(kept)
 
     def _spelled(self, word: str, tokens: Numbers) -> list[int]:
+        if not self.continuing_subword_prefix and not self.end_of_word_suffix:
+            return [tokens.ids[character] for character in word if character in tokens.ids]
         ids: list[int] = []
         last = len(word) - 1
         for i, character in enumerate(word):
@@ -109,6 +112,21 @@ class BpeTrainer(Trainer[Model]):
                 character += self.end_of_word_suffix
             ids.append(tokens.number(character))
         return ids
+
+
+def _characters(words: Counter[str]) -> Counter[str]:
+    """How often each character comes, where words come so often."""
+    text = "".join(words)
+    if max(words.values(), default=0) * len(text) >= EXACT:
+        counts: Counter[str] = Counter()
+        for word, count in words.items():
+            for character in word:
+                counts[character] += count
+        return counts
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    sums = np.bincount(codes, np.repeat(np.fromiter(words.values(), np.float64, len(words)), lengths))
+    return Counter({chr(code): int(sums[code]) for code in np.flatnonzero(np.bincount(codes))})
 
 
 class WordPieceTrainer(BpeTrainer):

@@ -6,7 +6,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def _by_kernel(
 
     sizes = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate(([0], np.cumsum(sizes)))
-    ids = np.fromiter((id for word in words for id in word), np.uint32, int(offsets[-1]))
+    ids = np.fromiter(chain.from_iterable(words), np.uint32, int(offsets[-1]))
     learnt = learn(
         library,
         ids,
