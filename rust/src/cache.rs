@@ -17,6 +17,9 @@ pub const ID_MASK: u32 = 0x00ff_ffff;
 /// A piece as the table knows it: its bytes, zero padded, the length in the last byte.
 pub type Key = [u64; 2];
 
+/// In a key: not of a piece but of a part of one, where that may have other tokens.
+pub const PART: u64 = 0x40 << 56;
+
 /// lanes: ids in the lower 24 bits. The upper 8 of the first say how many there are, of
 /// the others where in the piece they begin. With a count of 0 there are more than four:
 /// lanes 1 and 2 are the place in `spill` and the number of tokens.
@@ -112,7 +115,7 @@ pub fn key_of(bytes: &[u8]) -> Key {
 #[inline]
 pub fn bytes_of(key: Key) -> ([u8; 16], usize) {
     let bytes = ((key[0] as u128) | (key[1] as u128) << 64).to_le_bytes();
-    (bytes, bytes[LONGEST_KEY] as usize)
+    (bytes, (bytes[LONGEST_KEY] & 0x3f) as usize)
 }
 
 /// Fetch a line ahead of its use.

@@ -1,7 +1,6 @@
 //! A model: how pieces become tokens, and the spaces that remember what became of them.
 
 use crate::cache::Key;
-use crate::cuts::Cuts;
 use crate::merge::{Scratch, Token};
 use crate::models::{ByteBpe, CharacterBpe, Unigram};
 use crate::tokenizer::Space;
@@ -26,9 +25,9 @@ pub enum Spelled {
 
 impl Kind {
     /// Where pieces may be cut before their tokens are asked for.
-    pub fn cuts(&self) -> Option<&Cuts> {
+    pub fn cutting(&self) -> Option<&ByteBpe> {
         match self {
-            Kind::Bytes(bpe) => bpe.cuts(),
+            Kind::Bytes(bpe) => Some(bpe),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! The events of a stretch of texts on their way to tokens: pieces, added tokens, ends of texts.
 
-use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY};
+use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY, PART};
 use crate::split::CpuPath;
 
 pub const CAPACITY: usize = 512;
@@ -20,6 +20,7 @@ pub struct Event {
 pub const LONG: u64 = 0x80 << 56;
 pub const ADDED: u64 = 0x81 << 56;
 pub const END: u64 = 0x82 << 56;
+pub const LONG_PART: u64 = LONG | PART;
 
 /// In a start: the piece goes on with the word of the one before.
 pub const CONTINUES: usize = 1 << (usize::BITS - 1);
@@ -120,6 +121,16 @@ impl Queue {
             start = stop as usize;
         }
         self.len += count;
+    }
+
+    /// The last piece but `back` is a part of one, which may have other tokens than the same text as a piece.
+    pub fn is_part(&mut self, back: usize, cache: &Cache) {
+        let event = &mut self.events[self.len - 1 - back];
+        event.key[1] |= PART;
+        if is_short(event.key) {
+            event.line = line_of(event.key, cache.shift()) as u32;
+            cache.prefetch(event.line as usize);
+        }
     }
 
     /// The last piece but `back` goes on with the word of the one before it.

@@ -162,12 +162,6 @@ impl Vocabulary {
         }
     }
 
-    /// The keys and ids of the tokens that have a key.
-    pub fn short_tokens(&self) -> impl Iterator<Item = (Key, u32)> + '_ {
-        let entries = self.lines.iter().flat_map(|line| &line.0).filter(|entry| entry.key != [0, 0]);
-        entries.map(|entry| (entry.key, entry.lanes[ID]))
-    }
-
     /// Note which tokens' texts, as pieces, are the tokens themselves.
     pub fn mark_whole(&mut self, mut is_whole: impl FnMut(&[u8], u32) -> bool) {
         for entry in self.lines.iter_mut().flat_map(|line| &mut line.0).filter(|entry| entry.key != [0, 0]) {

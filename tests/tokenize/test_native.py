@@ -193,7 +193,7 @@ def test_any_vocabulary_merges_lowest_rank_first(model: models.BPE, texts: list[
 
 @st.composite
 def vocabularies_of_many_bytes(draw: st.DrawFn) -> models.BPE:
-    """Merges of the bytes of 中, 文, é and 😀, also across and inside of them."""
+    """Merges of the bytes of 中, 文, é and 😀, also across and inside of them; tokens that none makes."""
     spelled = list(to_byte_characters("中文é😀a"))
     known = list(dict.fromkeys(spelled))
     merges: list[tuple[str, str]] = []
@@ -201,7 +201,8 @@ def vocabularies_of_many_bytes(draw: st.DrawFn) -> models.BPE:
         pair = (draw(st.sampled_from(known)), draw(st.sampled_from(known)))
         merges.append(pair)
         known.append("".join(pair))
-    tokens = sorted({*pre_tokenizers.ByteLevel.alphabet(), *known, *draw(st.lists(st.sampled_from(known)))})
+    unmade = st.text("中文é😀a", min_size=1, max_size=7).map(to_byte_characters)
+    tokens = sorted({*pre_tokenizers.ByteLevel.alphabet(), *known, *draw(st.lists(unmade, max_size=4))})
     return models.BPE({t: i for i, t in enumerate(tokens)}, merges, ignore_merges=draw(st.booleans()))
 
 

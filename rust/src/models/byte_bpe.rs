@@ -1,21 +1,17 @@
 //! BPE over bytes, as GPT-2 has it and most models since.
 
-use crate::cache::{bytes_of, key_of, line_of, Cache, Key, LONGEST_KEY};
+use crate::cache::{key_of, line_of, Cache, Key, LONGEST_KEY, PART};
 use crate::cuts::{Cuts, Neighbours};
 use crate::merge::{Lane, Rules, Scratch, Token, LANES};
 use crate::spelling::{self, spelled, Ways};
 use crate::vocabulary::Vocabulary;
-use std::collections::HashSet;
-use std::sync::OnceLock;
 
 /// A byte-level BPE vocabulary.
 pub struct ByteBpe {
     vocabulary: Vocabulary,
     rules: Rules,
-    cuts: Cuts,
+    pub cuts: Cuts,
     ignore_merges: bool,
-    /// Tokens that as pieces are themselves, but not by merging; found when first asked for.
-    odd: OnceLock<HashSet<Key>>,
 }
 
 /// Units of a long piece that are found at once.
@@ -54,7 +50,7 @@ impl ByteBpe {
             }
             ignore_merges || matches!(merged[..], [only] if only.id == id)
         });
-        Ok(ByteBpe { vocabulary, rules, cuts: neighbours.into(), ignore_merges, odd: OnceLock::new() })
+        Ok(ByteBpe { vocabulary, rules, cuts: neighbours.into(), ignore_merges })
     }
 
     /// Append the tokens of a piece. key: its key, where it is short
@@ -118,12 +114,27 @@ impl ByteBpe {
         scratch: &mut Scratch,
         out: &mut Vec<Token>,
     ) -> bool {
-        let Bench { units, unit, .. } = bench;
-        out.clear();
         if let Some(id) = self.vocabulary.whole_by_bytes(piece) {
+            out.clear();
             out.push(Token { id, start: 0 });
             return true;
         }
+        self.spell_part(piece, cache, bench, scratch, out);
+        bench.units.len() < 4
+    }
+
+    /// The tokens of a long part of a piece.
+    pub fn spell_part(
+        &self,
+        piece: &[u8],
+        cache: &mut Cache,
+        bench: &mut Bench,
+        scratch: &mut Scratch,
+        out: &mut Vec<Token>,
+    ) {
+        let Bench { units, unit, .. } = bench;
+        let part = if self.ignore_merges { PART } else { 0 };
+        out.clear();
         units.clear();
         let mut at = 0;
         while at < piece.len() {
@@ -132,7 +143,11 @@ impl ByteBpe {
             starts[count] = next as u32;
             for pair in starts[..=count].windows(2) {
                 let (start, end) = (pair[0] as usize, pair[1] as usize);
-                let key = if end - start <= LONGEST_KEY { key_of(&piece[start..end]) } else { [0, 0] };
+                let mut key = [0, 0];
+                if end - start <= LONGEST_KEY {
+                    key = key_of(&piece[start..end]);
+                    key[1] |= part;
+                }
                 cache.prefetch(line_of(key, cache.shift()));
                 units.push((key, start, end));
             }
@@ -140,7 +155,7 @@ impl ByteBpe {
         }
         for &(key, start, end) in &*units {
             let (bytes, start) = (&piece[start..end], start as u32);
-            if key == [0, 0] || !self.is_plain(key) {
+            if key == [0, 0] {
                 let first = out.len();
                 self.rules.merge(bytes, scratch, out);
                 out[first..].iter_mut().for_each(|token| token.start += start);
@@ -162,31 +177,16 @@ impl ByteBpe {
                 }
             }
         }
-        units.len() < 4
     }
 
-    /// Where a piece may be cut whose parts have the tokens that they have as pieces.
-    pub fn cuts(&self) -> Option<&Cuts> {
-        (!self.ignore_merges).then_some(&self.cuts)
+    /// Whether a piece is not cut: its parts may have other tokens than it has.
+    #[inline]
+    pub fn is_whole(&self, piece: &[u8]) -> bool {
+        self.ignore_merges && (piece.len() <= LONGEST_KEY || self.vocabulary.whole_by_bytes(piece).is_some())
     }
 
-    /// Whether a unit, which is part of a piece, has the tokens that it has as a piece.
-    fn is_plain(&self, key: Key) -> bool {
-        !self.ignore_merges || !self.odd().contains(&key)
-    }
-
-    fn odd(&self) -> &HashSet<Key> {
-        self.odd.get_or_init(|| {
-            let (mut scratch, mut tokens, mut odd) = (Scratch::default(), Vec::new(), HashSet::new());
-            for (key, id) in self.vocabulary.short_tokens() {
-                let (bytes, len) = bytes_of(key);
-                tokens.clear();
-                self.rules.merge(&bytes[..len], &mut scratch, &mut tokens);
-                if !matches!(tokens[..], [only] if only.id == id) {
-                    odd.insert(key);
-                }
-            }
-            odd
-        })
+    /// Whether a part of a piece may have other tokens than the same text as a piece.
+    pub fn has_parts(&self) -> bool {
+        self.ignore_merges
     }
 }

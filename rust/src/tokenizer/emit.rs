@@ -5,7 +5,7 @@ use crate::cache::{bytes_of, entry_of, Key};
 use crate::memory::ask_for_large_pages;
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
-use crate::queue::{is_short, ADDED, CAPACITY, CONTINUES, END, LONG};
+use crate::queue::{is_short, ADDED, CAPACITY, CONTINUES, END, LONG, LONG_PART};
 use crate::tokens::{to_characters, Emitter, Place};
 
 /// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
@@ -104,6 +104,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         match kind {
             ADDED => place.append(out, &[Token { id: event.line, start: 0 }]),
             LONG => self.rare_long(place, &data[event.key[0] as usize..][..event.len as usize]),
+            LONG_PART => self.long_part(place, &data[event.key[0] as usize..][..event.len as usize]),
             _ => match cache.find(event.key) {
                 Some(entry) if entry.lanes[0] >> 24 == 0 => place.append(out, cache.spilled(&entry)),
                 Some(entry) => {
@@ -146,6 +147,15 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             cache.insert_long(piece, tokens);
         }
         place.append(out, tokens);
+    }
+
+    /// A part of a piece, in which no merge is left out.
+    fn long_part(&mut self, place: Place<TRACE>, part: &[u8]) {
+        let Space { cache, scratch, tokens, bench, out, .. } = &mut *self.space;
+        if let Kind::Bytes(bpe) = &self.tokenizer.model.kind {
+            bpe.spell_part(part, cache, bench, scratch, tokens);
+            place.append(out, tokens);
+        }
     }
 
     /// A piece that cannot be spelled, or whose tokens are not where they seem to be.

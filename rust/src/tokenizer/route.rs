@@ -176,8 +176,8 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     #[inline(always)]
     fn queue_pieces(&mut self, data: &[u8], base: usize, starts: &[u32]) {
         let text = &data[base + starts[0] as usize..base + starts[starts.len() - 1] as usize];
-        if let Some(cuts) = self.tokenizer.model.kind.cuts().filter(|_| !text.is_ascii()) {
-            return self.queue_units(cuts, data, base, starts);
+        if let Some(bpe) = self.tokenizer.model.kind.cutting().filter(|_| !text.is_ascii()) {
+            return self.queue_units(bpe, data, base, starts);
         }
         if self.space.queue.room() < starts.len() - 1 {
             self.flush(data);

@@ -4,7 +4,7 @@
 //! when it is cut where no merge crosses does, and has a few tokens each.
 
 use super::Worker;
-use crate::cuts::Cuts;
+use crate::models::ByteBpe;
 
 /// Units that are found at once.
 const UNITS: usize = 256;
@@ -15,21 +15,22 @@ const UNCUT: usize = 6;
 impl<const TRACE: bool> Worker<'_, TRACE> {
     /// Queue the units of the pieces at `pieces`, as `Queue::pieces` has them.
     #[inline(never)]
-    pub(super) fn queue_units(&mut self, cuts: &Cuts, data: &[u8], base: usize, pieces: &[u32]) {
+    pub(super) fn queue_units(&mut self, bpe: &ByteBpe, data: &[u8], base: usize, pieces: &[u32]) {
         let text = &data[base..];
         let mut starts = [0u32; UNITS + 1];
-        let mut goes_on = [false; UNITS];
+        let (mut goes_on, mut part) = ([false; UNITS], [false; UNITS]);
         let (mut next, mut at) = (0, pieces[0] as usize);
         while next + 1 < pieces.len() {
             let mut found = 0;
             while next + 1 < pieces.len() && found + 2 < UNITS {
                 let (start, stop) = (pieces[next] as usize, pieces[next + 1] as usize);
                 let first = found;
-                if is_wide(&text[start..stop]) {
-                    let (count, unit) = cuts.units(text, at, stop, &mut starts[found..UNITS]);
+                if at > start || is_wide(&text[start..stop]) && !bpe.is_whole(&text[start..stop]) {
+                    let (count, unit) = bpe.cuts.units(text, at, stop, &mut starts[found..UNITS]);
+                    part[found..found + count].fill(at > start || unit < stop || count > 1);
                     (found, at) = (found + count, unit);
                 } else {
-                    starts[found] = start as u32;
+                    (starts[found], part[found]) = (start as u32, false);
                     (found, at) = (found + 1, stop);
                 }
                 if TRACE {
@@ -44,6 +45,10 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             }
             let space = &mut *self.space;
             space.queue.pieces(self.path, &space.cache, data, base, &starts[..=found], TRACE);
+            if bpe.has_parts() {
+                let units = part[..found].iter().rev().enumerate();
+                units.filter(|unit| *unit.1).for_each(|(back, _)| space.queue.is_part(back, &space.cache));
+            }
             if TRACE {
                 let units = goes_on[..found].iter().rev().enumerate();
                 units.filter(|unit| *unit.1).for_each(|(back, _)| space.queue.continues(back));
