@@ -5,7 +5,7 @@
 cold: a new object's first text. distinct: more text of the same kind. warm: that text
 again. small: microseconds a call on 16 texts of 200 characters, as a list of str, new and
 seen. A cell counts only where its ids are those of the reference engine. Engines that
-are not installed are left out; --peers-python names an interpreter that has them.
+are not installed, or do not know the model, are left out; --peers-python names an interpreter that has them.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def huggingface(path: str) -> Engine:
 
     peer = tokenizers.Tokenizer.from_file(path)
     peer.no_padding()
+    peer.no_truncation()
     return (
         list,
         lambda texts: peer.encode_batch_fast(texts, add_special_tokens=False),
@@ -98,12 +99,25 @@ def snaptokens(path: str) -> Engine:
     return list, lambda texts: peer.encode_batch_flat(texts, add_special_tokens=False), flat_rows
 
 
+def nanotoken(path: str) -> Engine:
+    import nanotoken
+
+    file = {**json.loads(Path(path).read_text(encoding="utf-8")), "truncation": None, "padding": None}
+    peer = nanotoken.Tokenizer.from_json(json.dumps(file))
+    return (
+        list,
+        lambda texts: peer.encode_batch(texts, add_special_tokens=False, parallel=False),
+        lambda encoded: [list(row) for row in encoded],
+    )
+
+
 ENGINES = {
     "arrowprep": arrowprep_engine,
     "tokenizers": huggingface,
     "gigatoken": gigatoken,
     "fastokens": fastokens,
     "snaptokens": snaptokens,
+    "nanotoken": nanotoken,
     "reference": reference_engine,
 }
 

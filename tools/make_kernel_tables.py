@@ -9,12 +9,17 @@ forms), so that the two can only agree.
 from __future__ import annotations
 
 from arrowprep.tokenize.character_classes import WHITESPACE, is_word
+from arrowprep.tokenize.normalizers import Lowercase
+from arrowprep.tokenize.normalizers.bert import IDEOGRAPHS, _dropped, _nonspacing
 from arrowprep.tokenize.oniguruma import Pattern
+from arrowprep.tokenize.pre_tokenizers.characters import punctuation
 from arrowprep.tokenize.unicode_normal import _compositions, combining_classes, normal_form
 
 # in the order of the constants in rust/src/unicode.rs; a character has the first that fits
 CLASSES = ("", r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"\p{L}", r"\p{M}", r"\p{N}", r"\s", r"[\p{P}\p{S}]")
 HAN, WORD, UNSTABLE = 0x20, 0x40, 0x80  # flags beside the class
+# what BERT knows of a character: the bits of rust/src/bert.rs
+DROPPED, PUNCTUATION, NONSPACING, IDEOGRAPH, BLANK = 1, 2, 4, 8, 16
 EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 
 
@@ -38,6 +43,26 @@ def properties() -> dict[str, int]:
     # the kernel takes text without a byte above 0xCB for normalized
     assert not any(found[chr(code)] & UNSTABLE for code in range(0x300))
     return found
+
+
+def of_bert() -> dict[str, int]:
+    """What BERT's normalizer and pre-tokenizer ask of every character."""
+    return {
+        c: DROPPED * bool(_dropped().match(c))
+        + PUNCTUATION * bool(punctuation().match(c))
+        + NONSPACING * bool(_nonspacing().match(c))
+        + IDEOGRAPH * bool(IDEOGRAPHS.match(c))
+        + BLANK * (c in WHITESPACE)
+        for c in EVERY
+    }
+
+
+def lowercase() -> list[str]:
+    """(character, first, second or 0): where lower case is another text."""
+    lowered = {c: Lowercase().normalize_str(c) for c in EVERY}
+    assert max(map(len, lowered.values())) == 2
+    changed = {c: to for c, to in lowered.items() if to != c}
+    return [f"({ord(c)},{ord(to[0])},{ord(to[1]) if len(to) > 1 else 0})" for c, to in changed.items()]
 
 
 def runs(found: dict[str, int]) -> list[tuple[int, int]]:
@@ -78,6 +103,9 @@ def main() -> None:
             [f"({code},{value})" for code, value in runs(properties())],
         )
     )
+    bert = [f"({code},{value})" for code, value in runs(of_bert())]
+    print(array("BERT", "(first code point, what BERT knows of it), up to the next.", "(u32, u8)", bert))
+    print(array("LOWERCASE", "(character, first, second or 0).", "(u32, u32, u32)", lowercase()))
     print(array("DECOMPOSITIONS", "(character, first, second or 0).", "(u32, u32, u32)", decompositions()))
     print(array("COMPOSITIONS", "(first, second, whole).", "(u32, u32, u32)", pairs))
     print(array("COMBINING", "(character, class), where it is not 0.", "(u32, u8)", classes), end="")

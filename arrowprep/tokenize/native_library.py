@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 8
+ABI = 9
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -61,8 +61,9 @@ class ModelParts(Structure):
         ("scores", c_void_p),
         ("ways", c_void_p),
         ("merges", c_size_t),
-        ("visible_space", Strings),
+        ("affix", Strings),
         ("unknown", c_int64),
+        ("longest", c_size_t),
         ("cache_bytes", c_size_t),
     ]
 

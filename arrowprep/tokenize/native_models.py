@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from ctypes import byref
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from arrowprep.tokenize.bulk import Flat, utf8
-from arrowprep.tokenize.models import BPE, Model, Unigram
+from arrowprep.tokenize.models import BPE, Model, Unigram, WordLevel, WordPiece
+from arrowprep.tokenize.models.base import Vocabulary
 from arrowprep.tokenize.models.bpe import BpeTables
 from arrowprep.tokenize.native_library import FlatStrings, Handle, ModelParts, call, flat_strings
 
-BYTES, CHARACTERS, UNIGRAM = 0, 1, 2  # kinds of models
+BYTES, CHARACTERS, UNIGRAM, PIECES, LEVELS = range(5)  # kinds of models
 IGNORE_MERGES, FUSE_UNKNOWN, BYTE_FALLBACK = 1, 2, 4  # options
+AS_BERT, CLEAN, IDEOGRAPHS, STRIPPED, LOWER = 8, 16, 32, 64, 128  # options of models of words
 DROPPED, MISSING = -1, -2  # in place of the id of an unknown token
 
 
@@ -24,74 +26,100 @@ class Unsupported(Exception):
     """Why the kernel cannot run a pipeline."""
 
 
-# compiled models by the tables that copies of a model share
-_models: WeakKeyDictionary[Any, dict[tuple[Any, ...], Handle]] = WeakKeyDictionary()
+class Shape(NamedTuple):
+    """What a model is beside its tables.
 
-
-def compiled_model(library: Any, model: Model, cache_bytes: int, byte_level: bool, space: str = "") -> Handle:
-    """The compiled model; made once for all pipelines that share its vocabulary.
-
-    byte_level: whether pieces are bytes; else they are characters
-    space: what stands for a space in the vocabulary, where pieces have the space
+    affix: what stands for a space in the vocabulary, where pieces have the space; or what tokens
+        inside a word begin with
+    longest: characters of a word that is not unknown for its length
     """
-    if isinstance(model, BPE) and type(model) is BPE:
-        kind, options, unknown = _bpe(model, byte_level)
-    elif isinstance(model, Unigram) and type(model) is Unigram and not byte_level:
-        kind, options, unknown = _unigram(model)
-    else:
-        raise Unsupported(f"it has no {type(model).__name__} model")
+
+    kind: int
+    options: int
+    unknown: int
+    affix: str = ""
+    longest: int = 0
+
+
+# compiled models by the tables that copies of a model share
+_models: WeakKeyDictionary[Any, dict[tuple[Shape, int], Handle]] = WeakKeyDictionary()
+
+
+def compiled_model(library: Any, model: Model, shape: Shape, cache_bytes: int) -> Handle:
+    """The compiled model; made once for all pipelines that share its vocabulary."""
     made = _models.setdefault(vars(model)["_tables"], {})
-    key = (kind, options, unknown, space, cache_bytes)
-    if key not in made:
-        made[key] = _made(library, model, key)
-    return made[key]
+    if (shape, cache_bytes) not in made:
+        made[shape, cache_bytes] = _made(library, vars(model)["_tables"], shape, cache_bytes)
+    return made[shape, cache_bytes]
 
 
-def _bpe(model: BPE, byte_level: bool) -> tuple[int, int, int]:
-    """Kind, options and unknown token."""
+def shape_of_words(model: WordPiece | WordLevel, bert: int) -> Shape:
+    """bert: options of what makes words of pieces; 0 where pieces are words"""
+    unknown = MISSING if (id := model._tables.id_of(model.unk_token)) is None else id
+    if isinstance(model, WordPiece):
+        return Shape(PIECES, bert, unknown, model.continuing_subword_prefix, model.max_input_chars_per_word)
+    return Shape(LEVELS, bert, unknown)
+
+
+def shape_of(model: Model, byte_level: bool, space: str = "") -> Shape:
+    """byte_level: whether pieces are bytes, not characters; space: what stands for one in the vocabulary"""
+    if isinstance(model, Unigram) and type(model) is Unigram and not byte_level:
+        return _unigram(model, space)
+    if not isinstance(model, BPE) or type(model) is not BPE:
+        raise Unsupported(f"it has no {type(model).__name__} model")
     if model.is_random:
         raise Unsupported("merges are dropped at random")
     if model.continuing_subword_prefix or model.end_of_word_suffix:
         raise Unsupported("tokens have a prefix or a suffix")
     if byte_level:
-        return BYTES, IGNORE_MERGES * model.ignore_merges, DROPPED
+        return Shape(BYTES, IGNORE_MERGES * model.ignore_merges, DROPPED, space)
     options = IGNORE_MERGES * model.ignore_merges + FUSE_UNKNOWN * model.fuse_unk
     unknown = None if model.unk_token is None else model._tables.id_of(model.unk_token)
     if unknown is None:
         unknown = DROPPED if model.unk_token is None else MISSING
-    return CHARACTERS, options + BYTE_FALLBACK * model.byte_fallback, unknown
+    return Shape(CHARACTERS, options + BYTE_FALLBACK * model.byte_fallback, unknown, space)
 
 
-def _unigram(model: Unigram) -> tuple[int, int, int]:
+def _unigram(model: Unigram, space: str) -> Shape:
     if model.is_random:
         raise Unsupported("paths are drawn at random")
-    return UNIGRAM, BYTE_FALLBACK * model.byte_fallback, DROPPED if model.unk_id is None else model.unk_id
+    unknown = DROPPED if model.unk_id is None else model.unk_id
+    return Shape(UNIGRAM, BYTE_FALLBACK * model.byte_fallback, unknown, space)
 
 
-def _made(library: Any, model: BPE | Unigram, key: tuple[Any, ...]) -> Handle:
-    kind, options, unknown, space, cache_bytes = key
-    spaces, ways, scores = strings([space]), _NO_WAYS, None
-    if isinstance(model, Unigram):
-        tokens, scores = _checked(model._tables.flat), model._tables.score_array
+def _made(library: Any, tables: Any, shape: Shape, cache_bytes: int) -> Handle:
+    affix, ways, scores = strings([shape.affix]), _NO_WAYS, None
+    if shape.kind == UNIGRAM:
+        tokens, scores = _checked(tables.flat), tables.score_array
         numbers = np.arange(len(scores), dtype=np.uint32)
+    elif shape.kind in (PIECES, LEVELS):
+        tokens, numbers = _numbered(tables)
     else:
-        tokens, ways, numbers = _bpe_parts(model._tables)
+        tokens, ways, numbers = _bpe_parts(tables)
     parts = ModelParts(
-        kind,
-        options,
+        shape.kind,
+        shape.options,
         tokens.strings,
         numbers.ctypes.data,
         None if scores is None else scores.ctypes.data,
         ways.ctypes.data,
         len(ways),
-        spaces.strings,
-        unknown,
+        affix.strings,
+        shape.unknown,
+        shape.longest,
         cache_bytes,
     )
     return call(library, "arrowprep_model_new", "arrowprep_model_free", byref(parts))
 
 
 _NO_WAYS = np.empty((0, 3), np.int32)
+
+
+def _numbered(tables: Vocabulary) -> tuple[FlatStrings, npt.NDArray[np.uint32]]:
+    """Tokens and ids."""
+    if len(np.unique(tables.numbers)) < len(tables.numbers):
+        raise Unsupported("two tokens have the same id")
+    return _checked(tables.flat), tables.numbers.astype(np.uint32)
 
 
 def _bpe_parts(tables: BpeTables) -> tuple[FlatStrings, npt.NDArray[np.int32], npt.NDArray[np.uint32]]:

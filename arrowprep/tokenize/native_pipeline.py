@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ctypes import addressof, byref
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import regex
@@ -18,12 +18,42 @@ import regex
 from arrowprep.tokenize import native_layers
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.character_classes import WHITESPACE
+from arrowprep.tokenize.models import WordLevel, WordPiece
 from arrowprep.tokenize.native_library import Added, Handle, PipelineParts, StepParts, call, flat_strings
-from arrowprep.tokenize.native_models import Unsupported, compiled_model, encoded, strings
-from arrowprep.tokenize.normalizers import NFC, Normalizer, Precompiled, Prepend, Replace, Sequence, Strip
+from arrowprep.tokenize.native_models import (
+    AS_BERT,
+    CLEAN,
+    IDEOGRAPHS,
+    LOWER,
+    STRIPPED,
+    Shape,
+    Unsupported,
+    compiled_model,
+    encoded,
+    shape_of,
+    shape_of_words,
+    strings,
+)
+from arrowprep.tokenize.normalizers import (
+    NFC,
+    BertNormalizer,
+    Normalizer,
+    Precompiled,
+    Prepend,
+    Replace,
+    Sequence,
+    Strip,
+)
 from arrowprep.tokenize.pattern_syntax import Unknown
 from arrowprep.tokenize.pipeline import Pipeline
-from arrowprep.tokenize.pre_tokenizers import ByteLevel, Metaspace, PreTokenizer, Split, WhitespaceSplit
+from arrowprep.tokenize.pre_tokenizers import (
+    BertPreTokenizer,
+    ByteLevel,
+    Metaspace,
+    PreTokenizer,
+    Split,
+    WhitespaceSplit,
+)
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
@@ -52,16 +82,15 @@ GRAMMARS = {
     _o200k(r"\p{N}", ""): 5,
 }
 
-BEFORE_SPACES = 64  # a way to cut beside the patterns
+BEFORE_SPACES, BERT = 64, 65  # ways to cut beside the patterns
 PREPEND, REPLACE, SPACES, LEAD, COMPOSE, STRIP, SQUEEZE, WORDS, CHARSMAP = range(9)  # steps
 FULL, FIRST, LEFT, RIGHT = 1, 1, 1, 2  # their options
 
 
 def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
     """The kernel's tokenizer. Raises Unsupported, or KernelFailure with what the kernel says."""
-    byte_level = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel
-    route = Route.over_bytes(pipeline) if byte_level else Route.over_characters(pipeline)
-    model = compiled_model(library, pipeline.model, cache_bytes, byte_level=byte_level, space=route.space)
+    route, shape = _route(pipeline)
+    model = compiled_model(library, pipeline.model, shape, cache_bytes)
     before, after = _Steps(route.before), _Steps(route.after)
     in_raw, in_normalized = _Matched(pipeline, False, ""), _Matched(pipeline, True, route.normal_space)
     layers = route.programs.structure() if route.programs else None
@@ -74,6 +103,17 @@ def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
         in_normalized.added,
     )
     return call(library, "arrowprep_tokenizer_new", "arrowprep_tokenizer_free", model.pointer, byref(parts))
+
+
+def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
+    """The way to the pieces, and what the model is for them."""
+    model = pipeline.model
+    if type(model) in (WordPiece, WordLevel):
+        route, bert = Route.over_words(pipeline)
+        return route, shape_of_words(cast("WordPiece | WordLevel", model), bert)
+    byte_level = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel
+    route = Route.over_bytes(pipeline) if byte_level else Route.over_characters(pipeline)
+    return route, shape_of(model, byte_level, route.space)
 
 
 def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, native_layers.Programs | None]:
@@ -172,6 +212,19 @@ class Route:
                     route._prepare(leaf)
         return route
 
+    @classmethod
+    def over_words(cls, pipeline: Pipeline) -> tuple[Route, int]:
+        """And what of BERT the model does: it normalizes words, for most come again."""
+        normalizers = list(_leaves(pipeline.normalizer))
+        bert = _bert(normalizers)
+        if normalizers and any(token.normalized for token in pipeline.added.in_matching_order()):
+            raise Unsupported("added tokens are looked for in normalized text")
+        if [type(leaf) for leaf in pipeline.leaves] == [BertPreTokenizer]:
+            return cls(cut=BERT), bert
+        if normalizers:
+            raise Unsupported("it normalizes words for BERT's pre-tokenizer alone")
+        return cls(programs=_programs(pipeline.leaves) if pipeline.leaves else None), 0
+
     def _normalize(self, part: Normalizer, full: bool) -> None:
         if type(part) is Prepend:
             self.before.append(Step(PREPEND, texts=(self._spelled(part.prepend), "")))
@@ -245,6 +298,18 @@ def _leaves(normalizer: Normalizer | None) -> Iterator[Normalizer]:
             yield from _leaves(part)
     elif normalizer is not None:
         yield normalizer
+
+
+def _bert(normalizers: list[Normalizer]) -> int:
+    """What a BertNormalizer does, as options of a model of words."""
+    if not normalizers:
+        return AS_BERT
+    first, *more = normalizers
+    if type(first) is not BertNormalizer or more:
+        raise Unsupported(f"it has no {_name(more[0] if more else first)} normalizer here")
+    strips = first.lowercase if first.strip_accents is None else first.strip_accents
+    changes = CLEAN * first.clean_text + IDEOGRAPHS * first.handle_chinese_chars + STRIPPED * strips
+    return AS_BERT + changes + LOWER * first.lowercase
 
 
 def _cuts_at_spaces_alone(leaf: PreTokenizer) -> bool:

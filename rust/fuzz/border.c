@@ -84,7 +84,7 @@ static void make_models(void) {
   for (int ignore = 0; ignore < 2; ignore++)
     for (int size = 0; size < 3; size++)
       CHECK(models[ignore][size] = arrowprep_model_new(
-                &(arrowprep_model_parts){0, ignore, tokens, ids, NULL, ways, MERGES, NO_STRINGS, -1, (size_t[]){0, 64, 1 << 20}[size]}, NULL));
+                &(arrowprep_model_parts){0, ignore, tokens, ids, NULL, ways, MERGES, NO_STRINGS, -1, 0, (size_t[]){0, 64, 1 << 20}[size]}, NULL));
   CHECK(decoder = arrowprep_decoder_new(&tokens, ids, special, NULL));
 }
 

@@ -1,7 +1,7 @@
 //! Where texts are cut into pieces.
 
 use crate::bigrams::Bigrams;
-use crate::split::{Grammar, Splitter};
+use crate::split::{BertSplitter, Grammar, Splitter};
 use crate::unicode::decode;
 
 /// How a text becomes pieces.
@@ -10,6 +10,8 @@ pub enum Cut {
     Grammar(Grammar),
     /// Before every space.
     Spaces,
+    /// Into the words of BERT, which the model normalizes.
+    Bert,
 }
 
 impl Cut {
@@ -17,13 +19,9 @@ impl Cut {
     pub fn from_number(number: u32) -> Option<Cut> {
         match number {
             64 => Some(Cut::Spaces),
+            65 => Some(Cut::Bert),
             _ => Grammar::from_number(number).map(Cut::Grammar),
         }
-    }
-
-    /// Whether what is cut further at `start` of `text` is a new word there.
-    pub fn begins_word(self, text: &[u8], start: usize) -> bool {
-        start == 0 || (self == Cut::Spaces && text[start] == b' ')
     }
 }
 
@@ -43,6 +41,16 @@ impl Places for Splitter<'_> {
 
     fn done(&self) -> bool {
         Splitter::done(self)
+    }
+}
+
+impl Places for BertSplitter<'_> {
+    fn fill(&mut self, out: &mut [u32]) -> usize {
+        BertSplitter::fill(self, out)
+    }
+
+    fn done(&self) -> bool {
+        BertSplitter::done(self)
     }
 }
 

@@ -5,11 +5,12 @@
 
 use crate::added::{Added, Matcher};
 use crate::batch::{self, Column, Encoded, Offsets, Problem};
+use crate::bert::{Bert, Steps};
 use crate::cut::Cut;
 use crate::decode::{Decoded, Decoder};
 use crate::frame::{Layout, Values};
 use crate::model::{Kind, Model};
-use crate::models::{ByteBpe, CharacterBpe, Options, Unigram, Unknown};
+use crate::models::{ByteBpe, CharacterBpe, Options, Spelling, Unigram, Unknown, WordModel};
 use crate::read::{self, Parts};
 use crate::split::{cpu_path, CpuPath, Grammar, Layers};
 use crate::steps::Step;
@@ -21,7 +22,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 #[repr(C)]
 pub struct Failure {
@@ -67,8 +68,9 @@ pub struct ModelParts {
     scores: *const f64,
     ways: *const [u32; 3],
     merges: usize,
-    visible_space: Strings,
+    affix: Strings,
     unknown: i64,
+    longest: usize,
     cache_bytes: usize,
 }
 
@@ -244,12 +246,13 @@ pub extern "C" fn arrowprep_cpu() -> u32 {
 /// As `values`.
 unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
     // SAFETY: passed on; as many ids as tokens
-    let (tokens, ids, ways, visible) = unsafe {
+    let (tokens, ids, ways, affix) = unsafe {
         let tokens = parts.tokens.get()?;
         let ids = values(parts.ids, tokens.len())?;
-        (tokens, ids, values(parts.ways, parts.merges)?, parts.visible_space.get()?)
+        (tokens, ids, values(parts.ways, parts.merges)?, parts.affix.get()?)
     };
     let flag = |bit: u32| parts.options & bit != 0;
+    let affix = affix.first().copied().unwrap_or_default();
     let made = match parts.kind {
         0 => ByteBpe::new(&tokens, ids, ways, flag(1)).map(|bpe| Kind::Bytes(Box::new(bpe))),
         1 => {
@@ -262,7 +265,7 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
                     (_, -1) => Unknown::Dropped,
                     _ => Unknown::Missing,
                 },
-                visible: visible.first().copied().unwrap_or_default(),
+                visible: affix,
             };
             CharacterBpe::new(&tokens, ids, ways, options).map(|bpe| Kind::Characters(Box::new(bpe)))
         }
@@ -270,9 +273,19 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
             // SAFETY: as many scores as tokens
             let scores = unsafe { values(parts.scores, tokens.len())? };
             let unknown = u32::try_from(parts.unknown).ok();
-            let visible = visible.first().copied().unwrap_or_default();
-            Unigram::new(&tokens, scores, unknown, flag(4), visible)
+            Unigram::new(&tokens, scores, unknown, flag(4), affix)
                 .map(|unigram| Kind::Unigram(Box::new(unigram)))
+        }
+        3 | 4 => {
+            let steps = Steps { clean: flag(16), ideographs: flag(32), strip: flag(64), lower: flag(128) };
+            let bert = flag(8).then(|| Bert::new(steps));
+            let spelling = match parts.kind {
+                3 => Spelling::Pieces { longest: parts.longest },
+                _ => Spelling::Level,
+            };
+            let unknown = u32::try_from(parts.unknown).ok();
+            WordModel::new(&tokens, ids, spelling, affix, unknown, bert)
+                .map(|words| Kind::Words(Box::new(words)))
         }
         kind => Err(format!("there is no kind of model {kind}")),
     };

@@ -7,6 +7,7 @@
 pub mod added;
 pub mod aligned;
 pub mod batch;
+pub mod bert;
 pub mod bigrams;
 pub mod cache;
 pub mod cut;

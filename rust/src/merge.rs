@@ -2,6 +2,7 @@
 //!
 //! Source: Sennrich, Haddow and Birch (2016), section 3.2.
 
+use crate::bert::Words;
 use crate::cache::{bytes_of, Key};
 use crate::models::Best;
 use crate::pairs::{Pairs, NEVER};
@@ -76,6 +77,7 @@ pub struct Scratch {
     before: Vec<u32>,
     after: Vec<u32>,
     heap: BinaryHeap<Reverse<u64>>,
+    pub words: Words,
 }
 
 impl Rules {

@@ -2,7 +2,7 @@
 
 use crate::cache::Key;
 use crate::merge::{Scratch, Token};
-use crate::models::{ByteBpe, CharacterBpe, Unigram};
+use crate::models::{ByteBpe, CharacterBpe, Unigram, WordModel};
 use crate::tokenizer::Space;
 use std::sync::Mutex;
 
@@ -11,6 +11,7 @@ pub enum Kind {
     Bytes(Box<ByteBpe>),
     Characters(Box<CharacterBpe>),
     Unigram(Box<Unigram>),
+    Words(Box<WordModel>),
 }
 
 /// Whether the tokens of a piece were found, and cover it one after the other.
@@ -48,6 +49,7 @@ impl Kind {
             }
             Kind::Characters(bpe) => bpe.spell(piece, scratch, out),
             Kind::Unigram(unigram) => unigram.spell(piece, scratch, out),
+            Kind::Words(words) => words.spell(piece, &mut scratch.words, out),
         }
     }
 }

@@ -107,7 +107,8 @@ fn decompose(text: &[u8], out: &mut Vec<Classed>) {
     }
 }
 
-fn push_decomposed(code: u32, out: &mut Vec<Classed>) {
+/// Append a character decomposed as far as it goes, each part with its combining class.
+pub fn push_decomposed(code: u32, out: &mut Vec<Classed>) {
     if (S_BASE..S_BASE + S_COUNT).contains(&code) {
         let index = code - S_BASE;
         out.push((L_BASE + index / (V_COUNT * T_COUNT), 0));

@@ -4,12 +4,14 @@
 //! being simple; `blocks` finds the same boundaries of ASCII text 64 bytes at a time.
 //! `layers` cuts by patterns that have no grammar here, `pattern` matches them.
 
+mod bert;
 mod blocks;
 mod classify;
 mod layers;
 mod pattern;
 mod scalar;
 
+pub use bert::BertSplitter;
 pub use blocks::Splitter;
 pub use classify::{cpu_path, CpuPath};
 pub use layers::{Layers, Pieces};

@@ -6,9 +6,10 @@
 
 use super::Worker;
 use crate::aligned::View;
+use crate::bert::WHITE;
 use crate::cut::{Cut, Cutter, Places};
 use crate::model::Kind;
-use crate::split::{Grammar, Layers, Splitter};
+use crate::split::{BertSplitter, Grammar, Layers, Splitter};
 use crate::steps::{self, Outcome, Step};
 
 /// before, after: steps before and after added tokens are looked for in the normalized text;
@@ -190,25 +191,44 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     fn cut(&mut self, data: &[u8], start: usize, stop: usize) {
         let tokenizer = self.tokenizer;
         let (cut, text) = (tokenizer.route.cut, &data[start..stop]);
-        let bigrams = match &tokenizer.model.kind {
-            Kind::Characters(bpe) => bpe.bigrams.as_ref(),
-            _ => None,
+        let (bigrams, bert) = match &tokenizer.model.kind {
+            Kind::Characters(bpe) => (bpe.bigrams.as_ref(), None),
+            Kind::Words(words) => (None, words.bert.as_ref()),
+            _ => (None, None),
         };
+        // what is cut further is a new word at the start and before spaces, and white space is none
+        let at_start = |at: usize| at == 0;
+        let at_space = |at: usize| at == 0 || text[at] == b' ';
+        let all = None::<fn(usize) -> bool>;
         match cut {
             Cut::Grammar(Grammar::Whole) if bigrams.is_some() => {
-                self.pieces(Cutter::new(false, bigrams, text), data, start, stop, true)
+                self.pieces(Cutter::new(false, bigrams, text), data, start, stop, Some(at_start))
             }
             Cut::Grammar(grammar) => {
-                self.pieces(Splitter::new(grammar, self.path, text), data, start, stop, false)
+                self.pieces(Splitter::new(grammar, self.path, text), data, start, stop, all)
             }
             Cut::Spaces => {
-                self.pieces(Cutter::new(true, bigrams, text), data, start, stop, bigrams.is_some())
+                let words = bigrams.map(|_| at_space);
+                self.pieces(Cutter::new(true, bigrams, text), data, start, stop, words)
+            }
+            Cut::Bert => {
+                let Some(bert) = bert else { return self.leave() };
+                let is_word = |at: usize| bert.at(text, at).0 & WHITE == 0;
+                let places = BertSplitter::new(bert, self.path, !TRACE, text);
+                self.pieces(places, data, start, stop, Some(is_word))
             }
         }
     }
 
-    /// Queue what begins at `places`. in_parts: whether it is words, or parts of them
-    fn pieces(&mut self, mut places: impl Places, data: &[u8], start: usize, stop: usize, in_parts: bool) {
+    /// Queue what begins at `places`. begins_word: whether a piece is a new word, where not all are
+    fn pieces(
+        &mut self,
+        mut places: impl Places,
+        data: &[u8],
+        start: usize,
+        stop: usize,
+        begins_word: Option<impl Fn(usize) -> bool>,
+    ) {
         let mut starts = [0u32; STARTS + 2];
         let mut open = 0; // whether a piece has begun whose end is not known
         loop {
@@ -220,10 +240,9 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
                 found - 1
             };
             self.queue_pieces(data, start, &starts[..=count]);
-            if TRACE && in_parts {
-                let cut = self.tokenizer.route.cut;
+            if let (true, Some(begins_word)) = (TRACE, &begins_word) {
                 for (back, &at) in starts[..count].iter().rev().enumerate() {
-                    if !cut.begins_word(&data[start..stop], at as usize) {
+                    if !begins_word(at as usize) {
                         self.space.queue.continues(back);
                     }
                 }
