@@ -31,7 +31,7 @@ _BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
 
 @contextmanager
 def opened(target: Target, compression: str | None = "infer") -> Iterator[IO[bytes]]:
-    """A stream into the target. A path appears under its name only when all was written.
+    """A stream into the target. A file appears under its name only when all was written.
 
     compression: gzip, bz2, xz, zstd, None, or "infer" from a path's suffix
     """
@@ -41,6 +41,11 @@ def opened(target: Target, compression: str | None = "infer") -> Iterator[IO[byt
         return
     path = Path(target).expanduser()
     kind = _BY_SUFFIX.get(path.suffix.lower()) if compression == "infer" else compression
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, a device: not to be replaced
+        with path.open("wb") as file, _compressed(file, kind) as stream:
+            yield stream
+        return
+    path = Path(os.path.realpath(path))  # a link stays, and what it points at is replaced
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = aside_of(path)
     try:

@@ -8,6 +8,8 @@ import gzip
 import io
 import json
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
@@ -239,3 +241,24 @@ def test_any_rows_come_back_from_csv_and_json(tmp_path_factory, values: list[tup
     write_json([table], folder / "a.jsonl")
     for name in ("a.csv", "a.jsonl"):
         assert rows(load(folder / name, folder / "cache", features=wanted)) == table.to_pylist()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(pipe.read_bytes)
+        write_json([TABLE.select(["n"])], pipe)
+        assert read.result(10) == b'{"n":1}\n{"n":null}\n{"n":-3}\n'
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_and_what_it_points_at_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "there" / "real.jsonl")
+    for number in (1, 2):  # not there yet, and there
+        write_json([pa.table({"n": [number]})], link)
+        assert link.is_symlink()
+        assert (tmp_path / "there" / "real.jsonl").read_text() == f'{{"n":{number}}}\n'
