@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         set_caching_enabled,
         settings,
     )
-    from arrowprep.dataset.by_name import load_dataset
+    from arrowprep.dataset.by_name import get_dataset_config_names, load_dataset
     from arrowprep.dataset.dataset import (
         Dataset,
         concatenate_datasets,
@@ -105,6 +105,7 @@ _HOME = {
     "DatasetInfo": "dataset.info",
     "NamedSplit": "dataset.info",
     "Split": "dataset.info",
+    "get_dataset_config_names": "dataset.by_name",
     "load_dataset": "dataset.by_name",
     "load_local": "dataset.loading",
     "load_from_disk": "dataset.loading",
@@ -152,6 +153,7 @@ __all__ = [
     "explain_cache",
     "fingerprint_transform",
     "generate_fingerprint",
+    "get_dataset_config_names",
     "interleave_datasets",
     "is_caching_enabled",
     "load_dataset",

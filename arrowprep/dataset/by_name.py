@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.load.readers import READERS
 from arrowprep.dataset.load.remote import is_remote
+from arrowprep.dataset.load.subsets import subset_names
 from arrowprep.dataset.loading import Paths, load_local
 from arrowprep.dataset.splits import DatasetDict
 from arrowprep.errors import BadArgument, MissingFile
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from arrowprep.dataset.stream.iterable import IterableDataset
     from arrowprep.dataset.stream.splits import IterableDatasetDict
 
-_OF_THE_HUB = ("name", "revision", "token", "download_config", "trust_remote_code")
+_OF_THE_HUB = ("revision", "token", "download_config", "trust_remote_code")
 _CHECKS_ONLY = ("download_mode", "verification_mode", "save_infos")  # what they guard cannot happen here
 
 
 def load_dataset(
     path: str | os.PathLike[str],
+    name: str | None = None,
     *,
     data_dir: str | os.PathLike[str] | None = None,
     data_files: Paths | Mapping[str, Paths] | None = None,
@@ -35,17 +37,20 @@ def load_dataset(
 
     path: the name of a format ("json", "csv", "parquet", "text", "arrow"), whose files data_files or
         data_dir name; or a file or folder
+    name: a subset that the README.md of the folder names, unless data_files name the files
     streaming: splits as streams, in an IterableDatasetDict
     options: of `load_local`
     Raises MissingFile for what is not on this machine: nothing here opens a connection by a name.
     """
     if given := [name for name in _OF_THE_HUB if options.pop(name, None) is not None]:
         raise BadArgument(f"{', '.join(given)} has a meaning on a hub only; load_dataset reads local files")
-    for name in _CHECKS_ONLY:
-        options.pop(name, None)
+    for check in _CHECKS_ONLY:
+        options.pop(check, None)
     files = _files(path, data_dir, data_files)
     if str(path) in READERS and files != os.fspath(path):
-        options["reader"] = str(path)
+        options["reader"] = str(path)  # and a name is the caller's own for what it reads
+    elif data_files is None:
+        options["name"] = name
     if streaming:
         stream: IterableDataset | IterableDatasetDict = load_local(
             files, split=split, streaming=True, **options
@@ -59,6 +64,11 @@ def load_dataset(
     if split is not None:
         return found
     return found if isinstance(found, DatasetDict) else DatasetDict({found.split or "train": found})
+
+
+def get_dataset_config_names(path: str | os.PathLike[str]) -> list[str]:
+    """The subsets that the README.md of a folder names; ["default"] where it names none."""
+    return subset_names(Path(path).expanduser())
 
 
 def _files(

@@ -15,12 +15,14 @@ from arrowprep.dataset.load.convert import convert
 from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
 from arrowprep.dataset.load.remote import localized
 from arrowprep.dataset.load.split_expressions import rows_of_expression
+from arrowprep.dataset.load.subsets import subset_of
 from arrowprep.dataset.splits import DatasetDict
 from arrowprep.dataset.storage.backing import Files
 from arrowprep.dataset.storage.converted import Reuse
 from arrowprep.dataset.storage.scratch import cache_root
 from arrowprep.dataset.storage.shelf import FILES, tidy
 from arrowprep.dataset.view import View
+from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
     from arrowprep.dataset.stream.iterable import IterableDataset
@@ -118,7 +120,8 @@ def load_local(
     verify: read what is found there, and convert again where a byte has changed
     streaming: read the files as the rows are asked for, and write nothing: an IterableDataset for a split.
         A file is a shard; without `features` each block of it has the types of what it holds
-    reader_options: of the format's reader; `reader=` names the format where the suffix does not tell it
+    reader_options: of the format's reader; `reader=` names the format where the suffix does not tell it,
+        `name=` a subset that the README.md of a folder names
 
     Files are converted to Arrow once; they are found again by their stat and named by
     their content. Raises FileError, with file and line, for what cannot be read.
@@ -130,6 +133,7 @@ def load_local(
         saved = _saved(Path(path), keep_in_memory)
         return _streamed(saved, split) if streaming else _picked(saved, split)
     reader = reader_options.pop("reader", None)
+    path, reader_options = _subset(path, reader_options.pop("name", None), reader_options)
     if streaming:
         from arrowprep.dataset.stream.splits import of_files, picked
 
@@ -158,6 +162,18 @@ def load_local(
         )
     tidy(folder)
     return _picked(splits, split)
+
+
+def _subset(
+    path: Paths | Mapping[str, Paths], name: str | None, options: dict[str, Any]
+) -> tuple[Paths | Mapping[str, Paths], dict[str, Any]]:
+    """The files of a folder's subset, and how they are read; what the caller says of it goes before."""
+    if isinstance(path, str | os.PathLike) and os.path.isdir(path):
+        found = subset_of(Path(path), name)
+        return (path, options) if found is None else (found.paths, {**found.options, **options})
+    if name is not None:
+        raise BadArgument(f"name={name!r} is a subset of a folder; {path!r} is none", name=name)
+    return path, options
 
 
 def load_from_disk(
