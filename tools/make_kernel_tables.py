@@ -8,6 +8,8 @@ forms), so that the two can only agree.
 
 from __future__ import annotations
 
+import regex
+
 from arrowprep.tokenize.character_classes import WHITESPACE, is_word
 from arrowprep.tokenize.normalizers import Lowercase
 from arrowprep.tokenize.normalizers.bert import IDEOGRAPHS, _dropped, _nonspacing
@@ -20,6 +22,11 @@ CLASSES = ("", r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"\p{L}", r"\p{M}", r"\p{N}", r"\s"
 HAN, WORD, UNSTABLE = 0x20, 0x40, 0x80  # flags beside the class
 # what BERT knows of a character: the bits of rust/src/bert.rs
 DROPPED, PUNCTUATION, NONSPACING, IDEOGRAPH, BLANK = 1, 2, 4, 8, 16
+# what may be no grapheme of its own, by Unicode's classes (\\r\\n apart); as in rust/src/steps/charsmap.rs
+JOINING = {
+    1: r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}\p{GCB=V}\p{GCB=T}]",  # goes on with what is before it
+    2: r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=Regional_Indicator}]",  # the next may
+}
 EVERY = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 
 
@@ -55,6 +62,12 @@ def of_bert() -> dict[str, int]:
         + BLANK * (c in WHITESPACE)
         for c in EVERY
     }
+
+
+def joins() -> dict[str, int]:
+    """How each character may join another to a grapheme, for `regex`, by which the reference engine cuts."""
+    classes = {flag: regex.compile(pattern, regex.V1) for flag, pattern in JOINING.items()}
+    return {c: sum(flag for flag, joining in classes.items() if joining.match(c)) for c in EVERY}
 
 
 def lowercase() -> list[str]:
@@ -105,6 +118,8 @@ def main() -> None:
     )
     bert = [f"({code},{value})" for code, value in runs(of_bert())]
     print(array("BERT", "(first code point, what BERT knows of it), up to the next.", "(u32, u8)", bert))
+    joining = [f"({code},{value})" for code, value in runs(joins())]
+    print(array("JOINS", "(first code point, what it may join), up to the next.", "(u32, u8)", joining))
     print(array("LOWERCASE", "(character, first, second or 0).", "(u32, u32, u32)", lowercase()))
     print(array("DECOMPOSITIONS", "(character, first, second or 0).", "(u32, u32, u32)", decompositions()))
     print(array("COMPOSITIONS", "(first, second, whole).", "(u32, u32, u32)", pairs))

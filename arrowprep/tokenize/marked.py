@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from arrowprep.errors import ChatError
 from arrowprep.tokenize.added_tokens import AddedVocabulary
@@ -48,6 +47,8 @@ class MarkedEngine:
         return list(map(self.trace, texts))
 
     def encode(self, texts: pa.Array, *, offsets: bool = False, words: bool = False) -> Encoded:
+        import pyarrow.compute as pc  # 50 ms, which importing this should not cost
+
         if not pc.any(pc.match_substring_regex(texts, self._marks)).as_py():
             encoded: Encoded = self._engine.encode(texts, offsets=offsets, words=words)
             return encoded

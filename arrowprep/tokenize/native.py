@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
@@ -181,9 +180,10 @@ class NativeEngine:
         try:
             by_reference = self._reference.encode(texts.take(left), **wanted)
         except TokenizerError:
-            alone = np.zeros(len(texts), bool)
-            alone[left.to_numpy()] = True
-            self._reference.encode(pc.if_else(pa.array(alone), texts, None), **wanted)  # fails with its row
+            places = np.full(len(texts), -1)
+            places[left.to_numpy()] = left.to_numpy()
+            alone = texts.take(pa.array(places, mask=places < 0))  # the others null
+            self._reference.encode(alone, **wanted)  # fails with its row
             raise
         places = np.arange(len(texts))
         places[left.to_numpy()] = len(texts) + np.arange(len(left))

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ctypes import addressof, byref
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
-import regex
 
 from arrowprep.tokenize import native_layers
 from arrowprep.tokenize.added_tokens import AddedToken
@@ -245,7 +243,7 @@ class Route:
         elif type(part) is NFC:
             self.before.append(Step(COMPOSE))
         elif type(part) is Precompiled:
-            self.before.append(Step(CHARSMAP, texts=(part.precompiled_charsmap, _joining_runs())))
+            self.before.append(Step(CHARSMAP, texts=(part.precompiled_charsmap, "")))
         else:
             raise Unsupported(f"it has no {_name(part)} normalizer here")
 
@@ -319,31 +317,6 @@ def _cuts_at_spaces_alone(leaf: PreTokenizer) -> bool:
 
 def _name(part: Normalizer) -> str:
     return type(part).__name__
-
-
-_EXTENDS, _ATTACHES = 1, 2
-# Unicode's classes of characters that may be no grapheme of their own; \r\n is looked at apart
-_JOINING = {
-    _EXTENDS: r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}\p{GCB=V}\p{GCB=T}]",
-    _ATTACHES: r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=Prepend}\p{GCB=L}\p{GCB=Regional_Indicator}]",
-}
-# where such characters are: the rest is ideographs, syllables, private or not assigned
-_JOINING_BLOCKS = (
-    *(range(0x300, 0x3400), range(0xA000, 0xAC00), range(0xD7B0, 0xD800), range(0xFB00, 0x17000)),
-    *(range(0x1AFF0, 0x1FC00), range(0xE0000, 0xE1000)),
-)
-
-
-@cache
-def _joining_runs() -> bytes:
-    """(code point, what it may join) up to the next, as numbers of 32 bits."""
-    joins = np.zeros(0x110000, np.uint32)
-    for flag, characters in _JOINING.items():
-        for block in _JOINING_BLOCKS:
-            for match in regex.finditer(characters + "+", "".join(map(chr, block)), regex.V1):
-                joins[block[match.start()] : block[match.end() - 1] + 1] |= flag
-    starts = np.flatnonzero(np.diff(joins, prepend=np.uint32(0xFFFF)))
-    return np.stack([starts, joins[starts]], axis=1).astype("<u4").tobytes()
 
 
 class _Steps:

@@ -188,8 +188,7 @@ void arrowprep_model_free(arrowprep_model *model);
  * start of a text alone); 4 it is normalized to NFC; 5 white space is taken off (options: 1 at
  * the start, 2 at the end); 6 two or more of the first, one byte, are replaced by the second
  * (option 1 as for 1); 7 its words alone, each behind a space unless it begins with the first
- * text; 8 SentencePiece's map of characters, the first, with (code point, joins) in 32 bits each, up
- * to the next, in the second: 1 goes on with the character before, 2 the next goes on with it */
+ * text; 8 SentencePiece's map of characters, the first */
 typedef struct {
   const uint32_t *numbers;
   const uint32_t *options;

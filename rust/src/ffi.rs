@@ -22,7 +22,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 9;
+pub const ABI: u32 = 10;
 
 #[repr(C)]
 pub struct Failure {

@@ -4,6 +4,8 @@
 
 use crate::aligned::{Aligned, View};
 use crate::unicode::{decode, is_continuation};
+use crate::unicode_runs::JOINS;
+use std::sync::OnceLock;
 
 /// A grapheme of so many bytes is looked up character by character, a shorter one whole.
 const LONGEST_GRAPHEME: usize = 6;
@@ -16,23 +18,19 @@ pub struct Charsmap {
     units: Vec<u32>,
     texts: Vec<u8>,
     /// by code point
-    joins: Box<[u8]>,
+    joins: &'static [u8],
     /// of ASCII: whether it stays as it is and joins nothing
     plain: [bool; 128],
 }
 
 impl Charsmap {
-    /// map: as in a file; runs: (first code point, what it may join) up to the next
-    pub fn new(map: &[u8], runs: &[u8]) -> Option<Charsmap> {
+    /// map: as in a file
+    pub fn new(map: &[u8]) -> Option<Charsmap> {
         let word = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?));
         let size = word(map.get(..4)?)? as usize;
         let units: Option<Vec<u32>> = map.get(4..4 + size)?.chunks_exact(4).map(word).collect();
-        let mut joins = vec![0u8; 0x11_0000].into_boxed_slice();
-        for run in runs.chunks_exact(8) {
-            joins.get_mut(word(&run[..4])? as usize..)?.fill(word(&run[4..])? as u8);
-        }
         let units = units.filter(|units| !units.is_empty())?;
-        let mut made = Charsmap { units, texts: map[4 + size..].to_vec(), joins, plain: [false; 128] };
+        let mut made = Charsmap { units, texts: map[4 + size..].to_vec(), joins: joins(), plain: [false; 128] };
         made.plain = std::array::from_fn(|code| made.joins[code] == 0 && made.find(&[code as u8]).is_none());
         Some(made)
     }
@@ -108,4 +106,17 @@ impl Charsmap {
         let mut starts = (first..last).filter(|&at| !is_continuation(cluster[at]));
         starts.any(|at| self.find(&cluster[at..]).is_some())
     }
+}
+
+/// What each code point may join: the table of this process, made at first use.
+fn joins() -> &'static [u8] {
+    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = vec![0u8; 0x11_0000].into_boxed_slice(); // of zeros, so most pages are never touched
+        for (i, &(first, flags)) in JOINS.iter().enumerate().filter(|(_, run)| run.1 != 0) {
+            let stop = JOINS.get(i + 1).map_or(table.len(), |next| next.0 as usize);
+            table[first as usize..stop].fill(flags);
+        }
+        table
+    })
 }
