@@ -52,6 +52,13 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
+def joined(parts: Sequence[bytes]) -> Flat:
+    """Pieces of bytes, which need not be whole characters, made flat."""
+    ends = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=ends[1:])
+    return Flat(b"".join(parts), ends)
+
+
 def utf8(texts: Sequence[str], errors: str = "strict") -> Flat:
     """Texts made flat."""
     data = "".join(texts).encode("utf-8", errors)

@@ -9,10 +9,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.tokenize.bulk import utf8
+from arrowprep.tokenize.bulk import joined
 from arrowprep.tokenize.decoders import ByteLevel
+from arrowprep.tokenize.native_decoded import is_known, meant
 from arrowprep.tokenize.native_library import (
     DecodedColumn,
+    DecoderParts,
     Handle,
     Rows,
     address,
@@ -25,13 +27,14 @@ from arrowprep.tokenize.pipeline import Pipeline
 
 # so few ids are decoded before a table of the whole vocabulary is made
 FEW_IDS = 4000
-# decoders by the tables that copies of a model share, each for the added tokens of the stamp beside it
-_decoders: WeakKeyDictionary[Any, tuple[int | None, Handle | None]] = WeakKeyDictionary()
+SPECIAL, BYTE = 1, 2
+# decoders by the tables that copies of a model share, each for what is beside it
+_decoders: WeakKeyDictionary[Any, tuple[Any, Handle | None]] = WeakKeyDictionary()
 
 
 def can_decode(pipeline: Pipeline, ids: pa.Array) -> bool:
     """Whether the kernel gives the text of these rows, and it pays."""
-    if type(pipeline.decoder) is not ByteLevel or not _is_list(ids.type):
+    if not _is_list(ids.type) or not is_known(pipeline.decoder) or "_tables" not in vars(pipeline.model):
         return False
     if ids.type.value_type != pa.int32() or ids.values.null_count:
         return False
@@ -70,9 +73,15 @@ def decode(library: Any, pipeline: Pipeline, ids: pa.Array, skip_special_tokens:
 
 
 def _kept(pipeline: Pipeline) -> Handle | None:
-    """The decoder that was made before, unless tokens were added since."""
-    stamp, handle = _decoders.get(vars(pipeline.model)["_tables"], (None, None))
-    return handle if stamp == pipeline.added.stamp else None
+    """The decoder that was made before, unless tokens were added since, or another decoder is set."""
+    wanted, handle = _decoders.get(vars(pipeline.model)["_tables"], (None, None))
+    return handle if wanted == _wanted(pipeline) else None
+
+
+def _wanted(pipeline: Pipeline) -> Any:
+    """What a decoder is made for."""
+    texts = {} if type(pipeline.decoder) is ByteLevel else pipeline.added_texts
+    return pipeline.added.stamp, pipeline.decoder and pipeline.decoder.to_json(), texts
 
 
 def _decoder(library: Any, pipeline: Pipeline) -> Handle:
@@ -80,18 +89,24 @@ def _decoder(library: Any, pipeline: Pipeline) -> Handle:
     if kept := _kept(pipeline):
         return kept
     tokens = {id: token for token, id in pipeline.model.get_vocab().items()}
-    tokens.update((id, token.content) for id, token in pipeline.added.tokens.items())
-    special = pipeline.added.special
-    contents = flat_strings(*utf8(list(tokens.values())))
-    ids = np.fromiter(tokens, np.uint32, len(tokens))
-    skipped = np.fromiter((token in special for token in tokens.values()), np.uint8, len(tokens))
-    handle = call(
-        library,
-        "arrowprep_decoder_new",
-        "arrowprep_decoder_free",
-        byref(contents.strings),
-        ids.ctypes.data,
-        skipped.ctypes.data,
+    tokens.update(pipeline.added_texts)
+    texts, special = list(tokens.values()), pipeline.added.special
+    made = meant(pipeline.decoder, texts)
+    contents, firsts, strip = (
+        flat_strings(*joined(part)) for part in (made.texts, made.firsts, [made.strip.encode()])
     )
-    _decoders[vars(pipeline.model)["_tables"]] = (pipeline.added.stamp, handle)
+    ids = np.fromiter(tokens, np.uint32, len(tokens))
+    flags = np.fromiter((SPECIAL * (token in special) for token in texts), np.uint8, len(tokens))
+    flags[made.bytes] |= BYTE
+    parts = DecoderParts(
+        made.form,
+        contents.strings,
+        firsts.strings,
+        ids.ctypes.data,
+        flags.ctypes.data,
+        strip.strings,
+        made.most,
+    )
+    handle = call(library, "arrowprep_decoder_new", "arrowprep_decoder_free", byref(parts))
+    _decoders[vars(pipeline.model)["_tables"]] = (_wanted(pipeline), handle)
     return handle

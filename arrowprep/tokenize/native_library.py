@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 10
+ABI = 11
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )
@@ -80,6 +80,18 @@ class PipelineParts(Structure):
         ("layers", c_void_p),
         ("in_raw", Added),
         ("in_normalized", Added),
+    ]
+
+
+class DecoderParts(Structure):
+    _fields_ = [
+        ("form", c_uint32),
+        ("tokens", Strings),
+        ("firsts", Strings),
+        ("ids", c_void_p),
+        ("flags", c_void_p),
+        ("strip", Strings),
+        ("most", c_size_t),
     ]
 
 
@@ -179,7 +191,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         c_int64,
         [POINTER(Layout), c_void_p, c_size_t, c_int32, c_int32, c_void_p, c_size_t, c_void_p],
     ),
-    "arrowprep_decoder_new": (c_void_p, [POINTER(Strings), c_void_p, c_void_p, POINTER(Failure)]),
+    "arrowprep_decoder_new": (c_void_p, [POINTER(DecoderParts), POINTER(Failure)]),
     "arrowprep_decoder_free": (None, [c_void_p]),
     "arrowprep_decode": (c_void_p, [c_void_p, POINTER(Rows), c_uint32, POINTER(Failure)]),
     "arrowprep_decoded_free": (None, [c_void_p]),

@@ -85,7 +85,7 @@ static void make_models(void) {
     for (int size = 0; size < 3; size++)
       CHECK(models[ignore][size] = arrowprep_model_new(
                 &(arrowprep_model_parts){0, ignore, tokens, ids, NULL, ways, MERGES, NO_STRINGS, -1, 0, (size_t[]){0, 64, 1 << 20}[size]}, NULL));
-  CHECK(decoder = arrowprep_decoder_new(&tokens, ids, special, NULL));
+  CHECK(decoder = arrowprep_decoder_new(&(arrowprep_decoder_parts){0, tokens, NO_STRINGS, ids, special, NO_STRINGS, 0}, NULL));
 }
 
 /* The definition: the first rule of the list that applies anywhere, at its leftmost place. */

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 9. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 11. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -143,7 +143,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 9 is what this header describes. */
+/* The version of this interface; 11 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -246,11 +246,24 @@ int64_t arrowprep_lay_out(const arrowprep_layout *layout, const void *column, si
 
 void arrowprep_encoded_free(arrowprep_encoded *encoded);
 
-/* What each id is in text. tokens: in byte characters, else they stand for their own
- * UTF-8; special: one byte each, not 0 for what decoding can skip. Of tokens with the
- * same id the last counts. */
-arrowprep_decoder *arrowprep_decoder_new(const arrowprep_strings *tokens, const uint32_t *ids,
-                                         const uint8_t *special, arrowprep_failure *failure);
+/* What each id is in text.
+ * form: 0 tokens are in byte characters, else they stand for their own UTF-8, and the bytes of
+ *   a row are decoded at once; 1 they are texts
+ * firsts: what they become at the start of a row, as many; or none where that is no different
+ * flags: of each token 1 for what decoding can skip, 2 for one byte: neighbours are decoded
+ *   together. Of tokens with the same id the last counts
+ * strip, most: of form 1, a text that is taken off the start of a row, so many times at most */
+typedef struct {
+  uint32_t form;
+  arrowprep_strings tokens;
+  arrowprep_strings firsts;
+  const uint32_t *ids;
+  const uint8_t *flags;
+  arrowprep_strings strip;
+  size_t most;
+} arrowprep_decoder_parts;
+
+arrowprep_decoder *arrowprep_decoder_new(const arrowprep_decoder_parts *parts, arrowprep_failure *failure);
 void arrowprep_decoder_free(arrowprep_decoder *decoder);
 
 /* The text of each row; ids that no token has are passed over. */

@@ -2,19 +2,36 @@
 
 use crate::spelling::spelled;
 
-/// The bytes of each token of a byte-level pipeline, by id.
+/// What the tokens of a pipeline become, by id.
 pub struct Decoder {
-    /// where an id's bytes begin and end in `bytes`, and whether it is special
     tokens: Vec<Spelled>,
+    /// of the first token of a row; empty where that is no different
+    firsts: Vec<Spelled>,
     bytes: Vec<u8>,
+    form: Form,
 }
 
+/// Where an id's bytes begin and end in `bytes`; whether there is such a token, a special one, one byte of a character
 #[derive(Clone, Copy, Default)]
 struct Spelled {
     start: u32,
     len: u32,
+    known: bool,
     special: bool,
+    is_byte: bool,
 }
+
+/// How tokens make a text.
+pub enum Form {
+    /// They are in byte characters, and the bytes of a row are decoded at once.
+    Bytes,
+    /// They are texts. Neighbours that are bytes are decoded together; one that is no UTF-8 makes each
+    /// of them U+FFFD. strip: taken off the start of a row, so many times at most
+    Texts { strip: Vec<u8>, most: usize },
+}
+
+const SPECIAL: u8 = 1;
+const BYTE: u8 = 2;
 
 /// Text of rows, one after the other; offsets: one more than there are rows.
 #[derive(Default)]
@@ -27,51 +44,97 @@ pub struct Decoded {
 const COPIED: usize = 16;
 
 impl Decoder {
-    /// tokens: in byte characters; one with a character that spells no byte is its own UTF-8.
+    /// firsts: what tokens become at the start of a row; none where that is no different. flags: 1 for a special
+    /// token, 2 for a byte. Of `Bytes` one with a character that spells no byte is its own UTF-8.
     /// An id that comes twice is the last token's. None for ids or bytes beyond 4 GB.
-    pub fn new(tokens: &[&[u8]], ids: &[u32], special: &[u8]) -> Option<Self> {
+    pub fn new(tokens: &[&[u8]], firsts: &[&[u8]], ids: &[u32], flags: &[u8], form: Form) -> Option<Self> {
         let highest = ids.iter().max().map_or(0, |&id| id as usize + 1);
-        if highest > MOST_IDS
-            || tokens.iter().map(|token| token.len()).sum::<usize>() > u32::MAX as usize - COPIED
-        {
+        let size: usize = tokens.iter().chain(firsts).map(|token| token.len()).sum();
+        if highest > MOST_IDS || size > u32::MAX as usize - COPIED {
             return None;
         }
-        let mut decoder = Decoder { tokens: vec![Spelled::default(); highest], bytes: Vec::new() };
-        let mut bytes = Vec::new();
-        for ((token, &id), &special) in tokens.iter().zip(ids).zip(special) {
-            let spelling = if spelled(token, &mut bytes) { &bytes } else { *token };
-            let start = decoder.bytes.len() as u32;
-            decoder.bytes.extend_from_slice(spelling);
-            let len = spelling.len() as u32;
-            decoder.tokens[id as usize] = Spelled { start, len, special: special != 0 };
-        }
-        decoder.bytes.extend([0; COPIED]);
-        Some(decoder)
+        let mut bytes = Vec::with_capacity(size + COPIED);
+        let mut table = |texts: &[&[u8]]| {
+            let mut table = vec![Spelled::default(); if texts.is_empty() { 0 } else { highest }];
+            let mut spelling = Vec::new();
+            for ((token, &id), &flags) in texts.iter().zip(ids).zip(flags) {
+                let in_bytes = matches!(form, Form::Bytes) && spelled(token, &mut spelling);
+                let spelling = if in_bytes { &spelling } else { *token };
+                let (start, len) = (bytes.len() as u32, spelling.len() as u32);
+                bytes.extend_from_slice(spelling);
+                let (special, is_byte) = (flags & SPECIAL != 0, flags & BYTE != 0);
+                table[id as usize] = Spelled { start, len, known: true, special, is_byte };
+            }
+            table
+        };
+        let (tokens, firsts) = (table(tokens), table(firsts));
+        bytes.extend([0; COPIED]);
+        Some(Decoder { tokens, firsts, bytes, form })
     }
 
-    /// Append the text of a row. Ids that no token has are passed over, bytes that are no
-    /// UTF-8 become U+FFFD.
-    pub fn row(&self, ids: &[i32], skip_special: bool, out: &mut Vec<u8>) {
+    /// Append the text of a row. Ids that no token has are passed over.
+    fn row(&self, ids: &[i32], skip_special: bool, out: &mut Vec<u8>) {
+        match &self.form {
+            Form::Bytes => self.row_of_bytes(ids, skip_special, out),
+            Form::Texts { strip, most } => {
+                let first = out.len();
+                self.row_of_texts(ids, skip_special, out);
+                let times = out[first..]
+                    .chunks_exact(strip.len().max(1))
+                    .take_while(|part| part == &strip.as_slice())
+                    .count();
+                out.drain(first..first + times.min(*most) * strip.len());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put(&self, token: Spelled, out: &mut Vec<u8>) {
+        let (start, len) = (token.start as usize, token.len as usize);
+        if len > COPIED {
+            out.extend_from_slice(&self.bytes[start..start + len]);
+            return;
+        }
+        let sixteen: [u8; COPIED] = self.bytes[start..start + COPIED].try_into().expect("16 bytes");
+        out.extend_from_slice(&sixteen); // a copy of a known size, of which `len` stay
+        out.truncate(out.len() - COPIED + len);
+    }
+
+    /// Bytes that are no UTF-8 become U+FFFD.
+    fn row_of_bytes(&self, ids: &[i32], skip_special: bool, out: &mut Vec<u8>) {
         let first = out.len();
         for &id in ids {
-            let Some(token) = self.tokens.get(id as u32 as usize) else { continue };
-            if skip_special & token.special {
-                continue;
+            let Some(&token) = self.tokens.get(id as u32 as usize) else { continue };
+            if !(skip_special & token.special) {
+                self.put(token, out);
             }
-            let (start, len) = (token.start as usize, token.len as usize);
-            if len > COPIED {
-                out.extend_from_slice(&self.bytes[start..start + len]);
-                continue;
-            }
-            let sixteen: [u8; COPIED] = self.bytes[start..start + COPIED].try_into().expect("16 bytes");
-            out.extend_from_slice(&sixteen); // a copy of a known size, of which `len` stay
-            out.truncate(out.len() - COPIED + len);
         }
         if let Err(error) = std::str::from_utf8(&out[first..]) {
             let valid = first + error.valid_up_to();
             let replaced = String::from_utf8_lossy(&out[valid..]).into_owned();
             out.truncate(valid);
             out.extend_from_slice(replaced.as_bytes());
+        }
+    }
+
+    fn row_of_texts(&self, ids: &[i32], skip_special: bool, out: &mut Vec<u8>) {
+        let mut table = if self.firsts.is_empty() { &self.tokens } else { &self.firsts };
+        let mut bytes_from = None;
+        for &id in ids {
+            let Some(&token) = table.get(id as u32 as usize) else { continue };
+            if !token.known | (skip_special & token.special) {
+                continue;
+            }
+            if token.is_byte {
+                bytes_from.get_or_insert(out.len());
+            } else if let Some(from) = bytes_from.take() {
+                settle(out, from);
+            }
+            self.put(token, out);
+            table = &self.tokens;
+        }
+        if let Some(from) = bytes_from {
+            settle(out, from);
         }
     }
 
@@ -93,6 +156,15 @@ impl Decoder {
     }
 }
 
+/// Bytes from `from` on to what they spell, or each to U+FFFD.
+fn settle(out: &mut Vec<u8>, from: usize) {
+    if std::str::from_utf8(&out[from..]).is_err() {
+        let count = out.len() - from;
+        out.truncate(from);
+        out.extend("\u{fffd}".repeat(count).bytes());
+    }
+}
+
 const MOST_IDS: usize = 1 << 28;
 
 #[cfg(test)]
@@ -108,7 +180,7 @@ mod tests {
             b"<s>",
             b"a-long-token-of-more-bytes-than-are-copied",
         ];
-        let decoder = Decoder::new(&tokens, &[0, 1, 2, 3, 7], &[0, 0, 0, 1, 0]).unwrap();
+        let decoder = Decoder::new(&tokens, &[], &[0, 1, 2, 3, 7], &[0, 0, 0, 1, 0], Form::Bytes).unwrap();
         let text = |ids: &[i32], skip| {
             let decoded = decoder.rows(ids, [(0, ids.len())].into_iter(), skip).unwrap();
             String::from_utf8(decoded.text).unwrap()
@@ -116,5 +188,27 @@ mod tests {
         assert_eq!(text(&[0, 1, 2, 3], false), "é 中<s>");
         assert_eq!(text(&[3, 0, 3, 0, 5, 99, -1], true), "\u{fffd}\u{fffd}");
         assert_eq!(text(&[7], true).as_bytes(), tokens[4]);
+    }
+
+    #[test]
+    fn texts_join_as_their_decoder_says() {
+        let tokens: [&[u8]; 5] = [b" a", b"b", b"\xc3", b"\xa9", b""];
+        let firsts: [&[u8]; 5] = [b"a", b"b", b"\xc3", b"\xa9", b""];
+        let flags = [0, 1, 2, 2, 0];
+        let text = |firsts: &[&[u8]], most, ids: &[i32], skip| {
+            let form = Form::Texts { strip: b" ".to_vec(), most };
+            let decoder = Decoder::new(&tokens, firsts, &[0, 1, 2, 3, 4], &flags, form).unwrap();
+            let decoded = decoder.rows(ids, [(0, 0), (0, ids.len())].into_iter(), skip).unwrap();
+            assert_eq!(decoded.offsets[1], 0);
+            String::from_utf8(decoded.text).unwrap()
+        };
+        assert_eq!(text(&firsts, 0, &[9, 0, 0, 2, 3, 1, 2], false), "a aéb\u{fffd}");
+        assert_eq!(
+            text(&firsts, 0, &[1, 0, 2, 1, 3, 2, 2], true),
+            "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
+        );
+        assert_eq!(text(&[], 1, &[0, 0], false), "a a");
+        assert_eq!(text(&[], 0, &[0, 2, 3], false), " aé");
+        assert_eq!(text(&firsts, 0, &[4, 0], false), " a");
     }
 }

@@ -7,7 +7,7 @@ use crate::added::{Added, Matcher};
 use crate::batch::{self, Column, Encoded, Offsets, Problem};
 use crate::bert::{Bert, Steps};
 use crate::cut::Cut;
-use crate::decode::{Decoded, Decoder};
+use crate::decode::{Decoded, Decoder, Form};
 use crate::frame::{Layout, Values};
 use crate::model::{Kind, Model};
 use crate::models::{ByteBpe, CharacterBpe, Options, Spelling, Unigram, Unknown, WordModel};
@@ -22,7 +22,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 10;
+pub const ABI: u32 = 11;
 
 #[repr(C)]
 pub struct Failure {
@@ -91,6 +91,18 @@ pub struct PipelineParts {
     layers: *const LayerPrograms,
     in_raw: AddedTokens,
     in_normalized: AddedTokens,
+}
+
+/// What the tokens of a decoder become.
+#[repr(C)]
+pub struct DecoderParts {
+    form: u32,
+    tokens: Strings,
+    firsts: Strings,
+    ids: *const u32,
+    flags: *const u8,
+    strip: Strings,
+    most: usize,
 }
 
 /// A string column. wide: whether its offsets are of 64 bits
@@ -581,18 +593,28 @@ pub unsafe extern "C" fn arrowprep_encoded_free(encoded: *mut EncodedColumns) {
 /// See the header.
 #[no_mangle]
 pub unsafe extern "C" fn arrowprep_decoder_new(
-    tokens: *const Strings,
-    ids: *const u32,
-    special: *const u8,
+    parts: *const DecoderParts,
     failure: *mut Failure,
 ) -> *mut Decoder {
     guarded(failure, || {
         // SAFETY: the header asks for these
-        let (tokens, ids, special) = unsafe {
-            let count = (*tokens).count;
-            ((*tokens).get()?, values(ids, count)?, values(special, count)?)
+        let (parts, tokens, firsts, strip) = unsafe {
+            let parts = &*parts;
+            (parts, parts.tokens.get()?, parts.firsts.get()?, parts.strip.get()?)
         };
-        let decoder = Decoder::new(&tokens, ids, special);
+        // SAFETY: as many as tokens
+        let (ids, flags) = unsafe { (values(parts.ids, tokens.len())?, values(parts.flags, tokens.len())?) };
+        if !firsts.is_empty() && firsts.len() != tokens.len() {
+            return Err((-1, "there are not as many first tokens as tokens".into()));
+        }
+        let form = match parts.form {
+            0 => Form::Bytes,
+            _ => Form::Texts {
+                strip: strip.first().map_or(Vec::new(), |text| text.to_vec()),
+                most: parts.most,
+            },
+        };
+        let decoder = Decoder::new(&tokens, &firsts, ids, flags, form);
         decoder.map(Box::new).ok_or((-1, "the vocabulary is too large".into()))
     })
 }

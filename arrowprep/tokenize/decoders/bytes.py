@@ -79,3 +79,8 @@ class ByteFallback(Decoder):
 
 
 _BYTE = re.compile(r"<0x(?:[0-9a-fA-F]{2}|\+[0-9a-fA-F])>")
+
+
+def byte_of(token: str) -> int | None:
+    """The byte that a token `<0x..>` names; None for another token."""
+    return int(token[3:5], 16) if _BYTE.fullmatch(token) else None
