@@ -230,6 +230,9 @@ class KernelFailure(Exception):
     message: str
     row: int
 
+    def __str__(self) -> str:
+        return self.message
+
 
 @cache
 def load() -> ctypes.CDLL | str:

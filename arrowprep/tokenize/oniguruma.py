@@ -22,6 +22,7 @@ from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
 Span = tuple[int, int]
 
+ASCII_WORTH_A_TWIN = 20_000  # characters; making the twin takes as long as these, some 3 ms
 STAND_IN = "\ufdd0"  # a noncharacter: no version of Unicode gives it a property
 # U+0295 was Ll in Unicode 16 and is Lo since 17; U+0138 is Ll, without case, in all
 RECLASSIFIED = {0x295: 0x138}
@@ -41,6 +42,7 @@ class Pattern:
     def __init__(self, source: str, *, literal: bool = False) -> None:
         self.source = source
         self.literal = literal
+        self._ascii_seen = 0
         try:
             self.compiled = regex.compile(regex.escape(source) if literal else translate(source), regex.V1)
         except regex.error as error:
@@ -64,11 +66,16 @@ class Pattern:
     def _has_groups(self) -> bool:
         return bool(self.compiled.groups)
 
+    def _for_ascii(self, text: str) -> Any:
+        """What finds the same in texts of ASCII; sooner, where such a thing is known and worth making."""
+        if self._ascii_seen < ASCII_WORTH_A_TWIN:
+            self._ascii_seen += len(text)
+            return self.compiled
+        return self._ascii_twin or self.compiled
+
     @cached_property
-    def _for_ascii(self) -> Any:
-        """What finds the same in texts of ASCII, sooner where that is known."""
-        twin = None if self.literal else ascii_twin(translate(self.source))
-        return self.compiled if twin is None else twin
+    def _ascii_twin(self) -> Any:
+        return None if self.literal else ascii_twin(translate(self.source))
 
     @cached_property
     def ignores_case(self) -> bool:
@@ -79,7 +86,7 @@ class Pattern:
         """The matches, when they are the whole text one after the other; else None."""
         if self._has_groups or not settled(text) or (self.ignores_case and _TURKISH.search(text)):
             return None
-        compiled = self._for_ascii if text.isascii() else self.compiled
+        compiled = self._for_ascii(text) if text.isascii() else self.compiled
         found: list[str] = compiled.findall(text)
         if sum(map(len, found)) != len(text) or "" in found:
             return None
@@ -92,7 +99,7 @@ class Pattern:
         text = as_unicode_16(text)
         compiled = self.compiled
         if text.isascii():
-            compiled = self._for_ascii
+            compiled = self._for_ascii(text)
         elif self.ignores_case:
             text = without_turkish(text)
         spans = [match.span() for match in compiled.finditer(text)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arrowprep.tokenize.ascii_patterns import ascii_twin
 from arrowprep.tokenize.files.tiktoken_sets import SETS
 from arrowprep.tokenize.native_pipeline import GRAMMARS
-from arrowprep.tokenize.oniguruma import translate
+from arrowprep.tokenize.oniguruma import Pattern, translate
 
 KNOWN = sorted({*GRAMMARS, *(chosen.pattern for chosen in SETS.values())})
 OTHERS = [
@@ -55,3 +55,12 @@ def test_any_text(pattern: str, text: str) -> None:
 )
 def test_what_is_unusual_has_none(unusual: str) -> None:
     assert ascii_twin(unusual) is None
+
+
+def test_a_pattern_finds_the_same_before_and_after_it_has_seen_much() -> None:
+    pattern = Pattern(r"\w+|\s+|[^\w\s]")
+    text = "some text, 12 words;\tor more " * 50
+    first = pattern.pieces(text), pattern.find(text)
+    while pattern._for_ascii(text) is pattern.compiled:
+        assert pattern.find(text) == first[1]
+    assert (pattern.pieces(text), pattern.find(text)) == first
