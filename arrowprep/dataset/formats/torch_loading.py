@@ -59,8 +59,10 @@ class Together:
 @cache
 def _teach_torch() -> None:
     """Have `default_collate` collate our rows so, as torch's documentation of it extends it to a type."""
-    from torch.utils.data._utils.collate import default_collate_fn_map
-
+    try:
+        from torch.utils.data._utils.collate import default_collate_fn_map
+    except ImportError:  # another torch, which collates our rows as the dicts they are
+        return
     default_collate_fn_map[LoadedRow] = collate_rows
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from arrowprep.dataset.dataset import Dataset
+from arrowprep.dataset.formats import torch_loading
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from torch.utils.data import DataLoader, Subset, default_collate  # noqa: E402
@@ -98,3 +99,11 @@ def test_a_worker_sends_tensors_of_any_type(dataset: Dataset, dtype: str | None)
     [sent] = DataLoader(numbers, batch_size=10, num_workers=1)
     [made] = DataLoader(numbers, batch_size=10)
     assert plain(sent) == plain(made)
+
+
+def test_a_torch_without_that_table_collates_rows_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("torch.utils.data._utils.collate.default_collate_fn_map")
+    torch_loading._teach_torch.cache_clear()
+    rows = torch_loading.Together({"n": torch.tensor([1, 2])}).rows()
+    assert [row["n"].item() for row in rows] == [1, 2]
+    torch_loading._teach_torch.cache_clear()
