@@ -5,6 +5,7 @@
 #   make quick        the tests that need no other library
 #   make conformance  compare with golden data; ARROWPREP_CONFORMANCE names its folder
 #   make native       build the kernel into the source tree (cargo)
+#   make native-test  the kernel's own tests (cargo)
 #   make fuzz         throw bytes at the kernel's border for SECONDS=60 (clang, a nightly Rust)
 #   make wheel        one wheel with the kernel for this platform in dist/, named by the oldest Linux that it runs on
 #   make lint         ruff and mypy
@@ -25,7 +26,7 @@ KERNEL := $(shell find rust -type f -not -path 'rust/target/*' -not -path 'rust/
 SOURCES := $(shell find arrowprep -type f -not -name '*.pyc' -not -name '*.so') $(KERNEL)
 PYTEST_OPTIONS ?=
 
-.PHONY: demo test quick conformance native fuzz wheel lint bench clean
+.PHONY: demo test quick conformance native native-test fuzz wheel lint bench clean
 .DELETE_ON_ERROR:
 
 demo: $(DEMO)/.installed
@@ -45,6 +46,9 @@ native:
 	rm -f arrowprep/tokenize/libarrowprep_kernel.* # programs that have it loaded keep the old file
 	for library in rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib; do \
 		if [ -e $$library ]; then cp $$library arrowprep/tokenize/; fi; done
+
+native-test:
+	cargo test --release --offline --locked -q --manifest-path rust/Cargo.toml
 
 SECONDS ?= 60
 fuzz:
