@@ -13,7 +13,7 @@ import numpy.typing as npt
 from arrowprep.tokenize.bulk import Flat, utf8
 from arrowprep.tokenize.models import BPE, Model, Unigram, WordLevel, WordPiece
 from arrowprep.tokenize.models.base import Vocabulary
-from arrowprep.tokenize.models.bpe import BpeTables
+from arrowprep.tokenize.models.bpe_tables import BpeTables
 from arrowprep.tokenize.native_library import FlatStrings, Handle, ModelParts, call, flat_strings
 
 BYTES, CHARACTERS, UNIGRAM, PIECES, LEVELS = range(5)  # kinds of models

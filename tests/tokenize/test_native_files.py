@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize import Tokenizer, native_files
 from arrowprep.tokenize.bulk import utf8
-from arrowprep.tokenize.models import bpe
+from arrowprep.tokenize.models import bpe_tables
 from arrowprep.tokenize.native_library import load
 
 pytestmark = pytest.mark.skipif(isinstance(load(), str), reason="the native kernel is not there")
@@ -138,4 +138,4 @@ def test_bytes_that_are_no_text_are_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_every_way_is_that_of_python(tokens: list[str]) -> None:
     found = native_files.every_way(utf8(tokens))
     assert found is not None
-    assert found.tolist() == bpe._every_way(tokens).tolist()
+    assert found.tolist() == bpe_tables._every_way(tokens).tolist()

@@ -14,7 +14,7 @@ from arrowprep.tokenize.component import Component
 from arrowprep.tokenize.decoders import ByteLevel as ByteLevelDecoder
 from arrowprep.tokenize.files.tiktoken_sets import BY_SIZE, SETS, PatternSet
 from arrowprep.tokenize.models import BPE
-from arrowprep.tokenize.models.bpe import BpeTables
+from arrowprep.tokenize.models.bpe_tables import BpeTables
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.pre_tokenizers import ByteLevel, Split
 from arrowprep.tokenize.pre_tokenizers import Sequence as PreTokenizers

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from itertools import accumulate, chain, islice, pairwise, repeat
-from operator import add, eq
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain, pairwise, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,172 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError, WrongType
-from arrowprep.tokenize.bulk import little_endian, uncollected
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import (
     Token,
-    Vocabulary,
     VocabularyModel,
     checked_vocabulary,
     read_vocabulary,
     vocabulary_of,
 )
+from arrowprep.tokenize.models.bpe_tables import BpeTables
 from arrowprep.tokenize.models.flat import FlatVocabulary
-from arrowprep.tokenize.models.merging import PairTable, Ranks, merge, merge_many, merge_with_dropout
-from arrowprep.tokenize.native_files import every_way
-
-
-class BpeTables(Vocabulary):
-    """The vocabulary and the merges, and what is derived from them when first needed.
-
-    ways: (3, m) the left and the right token of each merge, and what they make, by rank, as
-        places in the order in which the vocabulary has its tokens: a tenth of the memory of
-        texts. None stands for every way to make a token of two others, by the place of that
-    """
-
-    def __init__(
-        self,
-        given: dict[str, int] | FlatVocabulary,
-        ways: npt.NDArray[np.int32] | None = None,
-    ) -> None:
-        super().__init__(given)
-        self._ways = ways
-
-    @property
-    def ways(self) -> npt.NDArray[np.int32]:
-        if self._ways is None:
-            self._ways = every_way(self.flat)
-            if self._ways is None:
-                self._ways = _every_way(list(self.ids))
-        return self._ways
-
-    @property
-    def parts(self) -> npt.NDArray[np.int32]:
-        """(2m,) left, right, left, right, ..."""
-        return self.ways[:2].T.ravel()
-
-    @classmethod
-    def of(cls, ids: dict[str, int], flat: Sequence[str], prefix: str = "") -> BpeTables:
-        """Of merges as left, right, left, right, ..., where a right token loses the prefix.
-
-        Raises BadArgument for the first that cannot be done.
-        """
-        lefts, rights = flat[::2], flat[1::2]
-        inner = [right[len(prefix) :] for right in rights] if prefix else rights
-        places = _places(ids)
-        try:
-            made = _found(list(map(add, lefts, inner)), places)
-            parts = np.fromiter(map(places.__getitem__, flat), np.int32, len(flat))
-            return cls(ids, np.stack([parts[::2], parts[1::2], made]))
-        except KeyError:
-            pass
-        for rank, (left, right) in enumerate(zip(lefts, rights, strict=True)):
-            for token in (left, right, left + right[len(prefix) :]):
-                if token not in ids:
-                    problem = f"joins {left!r} and {right!r}, but {token!r} is not in the vocabulary"
-                    raise BadArgument(f"merges[{rank}] {problem}", argument="merges")
-        raise AssertionError("all merges can be done")
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """Where in the order of the vocabulary each token stands."""
-        return _places(self.ids)
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """The tokens by place."""
-        return list(self.ids)
-
-    @cached_property
-    def id_list(self) -> list[int]:
-        """The ids by place."""
-        return list(self.ids.values())
-
-    @cached_property
-    def pairs(self) -> PairTable:
-        """The merges as numbers of places."""
-        return PairTable(*self.ways.astype(np.int64))
-
-    @property
-    def merges(self) -> list[tuple[str, str]]:
-        """The pairs by rank, made anew each time."""
-        parts = map(self.texts.__getitem__, self.parts.tolist())
-        return list(zip(parts, parts, strict=True))
-
-    @cached_property
-    def ranks(self) -> Ranks[int]:
-        """The ranks of pairs of places."""
-        lefts, rights, _ = self.ways.tolist()
-        with uncollected():
-            # of a pair that is given twice the later rank stays
-            return dict(zip(zip(lefts, rights, strict=True), range(len(lefts)), strict=True))
-
-    @cached_property
-    def made(self) -> list[int]:
-        """What each merge makes, by rank."""
-        found: list[int] = self.ways[2].tolist()
-        return found
-
-    def join(self, left: int, right: int) -> int:
-        """The place of what a pair becomes."""
-        return self.made[self.ranks[left, right]]
-
-    def feed(self, update: Callable[[bytes], None]) -> None:
-        super().feed(update)
-        parts = self.parts
-        if self.order is not None:
-            by_id = np.empty(len(self.numbers), np.int32)
-            by_id[self.order] = np.arange(len(by_id), dtype=np.int32)
-            parts = by_id[parts]
-        update(little_endian(parts))
-
-
-def _flat(merges: Any) -> list[str]:
-    """Left, right, left, right, ... of merges as pairs. Raises WrongType for what is none."""
-    if isinstance(merges, (str, Path)):
-        raise WrongType(
-            "merges are a list of pairs, or a path beside that of the vocabulary", argument="merges"
-        )
-    pairs = list(merges or ())
-    if wrong := [pair for pair in pairs if isinstance(pair, str) or len(pair) != 2]:
-        raise WrongType(f"{wrong[0]!r} is not a pair of tokens", argument="merges")
-    return list(chain.from_iterable(pairs))
-
-
-def _every_way(tokens: list[str]) -> npt.NDArray[np.int32]:
-    """(3, m) the places of left, right and whole for each way to cut a token in two; 150,000: 0.4 s."""
-    place = dict(zip(tokens, range(len(tokens)), strict=True)).get
-    found: list[tuple[int, int]] = []
-    counts = []
-    for token in tokens:
-        ways = [
-            (left, right)
-            for i in range(1, len(token))
-            if (left := place(token[:i])) is not None and (right := place(token[i:])) is not None
-        ]
-        found += sorted(ways) if len(ways) > 1 else ways
-        counts.append(len(ways))
-    parts = np.fromiter(chain.from_iterable(found), np.int32, 2 * len(found))
-    made = np.repeat(np.arange(len(tokens), dtype=np.int32), counts)
-    return np.stack([parts[::2], parts[1::2], made])
-
-
-def _places(ids: dict[str, int]) -> dict[str, int]:
-    return ids if _in_order(ids) else dict(zip(ids, range(len(ids)), strict=True))
-
-
-def _in_order(ids: dict[str, int]) -> bool:
-    """Whether the ids are 0, 1, 2, ..."""
-    return all(map(eq, ids.values(), range(len(ids))))
-
-
-def _found(texts: list[str], places: dict[str, int]) -> npt.NDArray[np.int32]:
-    """Where each stands; soon known where they are a part of the vocabulary, in its order."""
-    first = places.get(texts[0]) if texts else None
-    if first is not None and list(islice(places, first, first + len(texts))) == texts:
-        return np.arange(first, first + len(texts), dtype=np.int32)
-    return np.fromiter(map(places.__getitem__, texts), np.int32, len(texts))
+from arrowprep.tokenize.models.merging import merge, merge_many, merge_with_dropout
 
 
 class _MergedPieces(NamedTuple):
@@ -464,6 +308,18 @@ class BPE(VocabularyModel):
             Token(ids[p], texts[p], (stop - n, stop))
             for p, n, stop in zip(places, lengths, stops, strict=True)
         ]
+
+
+def _flat(merges: Any) -> list[str]:
+    """Left, right, left, right, ... of merges as pairs. Raises WrongType for what is none."""
+    if isinstance(merges, (str, Path)):
+        raise WrongType(
+            "merges are a list of pairs, or a path beside that of the vocabulary", argument="merges"
+        )
+    pairs = list(merges or ())
+    if wrong := [pair for pair in pairs if isinstance(pair, str) or len(pair) != 2]:
+        raise WrongType(f"{wrong[0]!r} is not a pair of tokens", argument="merges")
+    return list(chain.from_iterable(pairs))
 
 
 def _in_characters(sequence: str, tokens: list[Token]) -> list[Token]:

@@ -13,7 +13,7 @@ from arrowprep.progress import Silent, bar
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.models import BPE, WordPiece
 from arrowprep.tokenize.models.base import Model, Vocabulary
-from arrowprep.tokenize.models.bpe import BpeTables
+from arrowprep.tokenize.models.bpe_tables import BpeTables
 from arrowprep.tokenize.trainers.base import Trainer
 from arrowprep.tokenize.trainers.pairs import UNLIMITED, Limits, Numbers, merges
 
