@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,14 +21,15 @@ from arrowprep.dataset.indices import Span, simplest
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.storage.cache import Cache, Entry, copy_at
 from arrowprep.dataset.storage.leftovers import gaps
-from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
+from arrowprep.dataset.storage.parts import Part, PartPlan
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.storage.shelf import tidy
-from arrowprep.dataset.verbs.batches import BatchFunction, random_state_kept
+from arrowprep.dataset.verbs.layout import Layout, agreed
+from arrowprep.dataset.verbs.map_worker import MapWorker, Task
 from arrowprep.dataset.verbs.naming import VERSION, name_parts
-from arrowprep.dataset.verbs.returned import BARE, ERRORS, Returned
+from arrowprep.dataset.verbs.returned import ERRORS
 from arrowprep.dataset.verbs.spec import MapSpec, label_of
-from arrowprep.dataset.view import LazyTable, View
+from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import cast_table, empty_table
 from arrowprep.errors import BadResult, CannotTravel, DiskFull, TypeConflict, Unnameable, WorkerDied, warn
 
@@ -105,121 +106,6 @@ def map_to_file(view: View, spec: MapSpec, name: str, options: RunOptions, path:
     return View.over(found, name, origin=view.origin)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """Rows of the parent, cut where batches are cut."""
-
-    rows: Span
-    batch_size: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Which columns a result has: the parent's that are kept, and new ones; or a whole table."""
-
-    gone: frozenset[str]
-    whole: bool = False
-
-    def note(self, view: View, new: list[str], about: Mapping[str, Any]) -> dict[str, Any]:
-        """What an entry says: its columns in order, which of them are the parent's, and its name."""
-        new = [name for name in new if name != BARE]
-        kept = [name for name in view.columns if name not in self.gone and name not in new]
-        in_place = bool(kept) or not self.whole  # a table passed columns through only in their order
-        order = [name for name in view.columns if name in kept or (name in new and in_place)]
-        order += [name for name in new if name not in order]
-        return {
-            **about,
-            "version": VERSION,
-            "parent": view.fingerprint,
-            "columns": order,
-            "kept": kept,
-            "gone": sorted(self.gone),
-            "whole": self.whole,
-        }
-
-    @classmethod
-    def of(cls, note: Mapping[str, Any]) -> _Layout:
-        """The layout of a part that an earlier run wrote."""
-        return cls(frozenset(note["gone"]), note["whole"])
-
-
-class _MapWorker:
-    """Applies the function to the batches of its tasks and appends what is new."""
-
-    def __init__(
-        self, view: View, spec: MapSpec, name: str, plan: PartPlan, about: Mapping[str, Any], rank: int | None
-    ) -> None:
-        self._view, self._spec, self._about, self._rank = view, spec, about, rank
-        self._apply = BatchFunction(spec, view.features, name)
-        self._writer = PartWriter(plan, rank or 0)
-        self._layouts: dict[_Layout | None, Span] = {}  # and the first rows that came in each
-        self._notes: dict[tuple[_Layout, tuple[str, ...]], dict[str, Any]] = {}
-        self._new: dict[str, None] = {}  # columns that some batch made or changed, in order
-
-    def work(self, task: _Task, report: Callable[[int], None]) -> set[_Layout | None]:
-        """The layouts that came; None for a function that returned nothing."""
-        layouts: set[_Layout | None] = set()
-        starts = range(task.rows.start, task.rows.stop, task.batch_size)
-        with random_state_kept():
-            for at in range(0, len(starts), self._apply.at_once):
-                firsts = starts[at : at + self._apply.at_once]
-                spans = [Span(start, min(start + task.batch_size, task.rows.stop)) for start in firsts]
-                tables = [self._view.lazy(span) for span in spans]
-                made = self._apply.together(tables, firsts, self._rank)
-                for span, table, returned in zip(spans, tables, made, strict=True):
-                    layouts.add(self._append(returned, table, span))
-                    report(len(span))
-        return layouts
-
-    def _append(self, returned: Returned, parent: LazyTable, span: Span) -> _Layout | None:
-        layout = None
-        if returned.table is not None:
-            layout = _Layout(returned.gone.union(self._spec.remove_columns), returned.whole)
-        if layout not in self._layouts:
-            self._layouts[layout] = span
-            _agreed(self._layouts, self._apply.label)
-        if returned.table is None or layout is None:
-            return None
-        table = self._with_all_new(returned.table, parent, layout)
-        if not table.column_names and not self._spec.batched:  # a row stays a row, also without a column
-            table = pa.table({BARE: pa.nulls(len(span))})
-        if table.column_names:
-            try:
-                self._writer.append(table, span, self._note(layout, tuple(table.column_names)))
-            except TypeConflict as error:
-                raise self._apply.bad(
-                    f"returned values that do not fit earlier ones: {error}", span, error.column
-                ) from error
-        return layout
-
-    def _note(self, layout: _Layout, names: tuple[str, ...]) -> dict[str, Any]:
-        if (layout, names) not in self._notes:
-            self._notes[layout, names] = layout.note(self._view, list(names), self._about)
-        return self._notes[layout, names]
-
-    def _with_all_new(self, table: pa.Table, parent: LazyTable, layout: _Layout) -> pa.Table:
-        """The table with each column that an earlier batch changed and this one did not."""
-        if not table.column_names and not self._new:
-            # an entry needs a column to have rows: the smallest kept one stands in
-            kept = [name for name in parent.column_names if name not in layout.gone]
-            self._new.update(dict.fromkeys(sorted(kept, key=lambda n: parent.column(n).nbytes)[:1]))
-        if table.column_names == list(self._new):  # as most batches are
-            return table
-        names = [*table.column_names, *self._new] if layout.whole else [*self._new, *table.column_names]
-        self._new = dict.fromkeys(names)
-        columns = dict(zip(table.column_names, table.columns, strict=True))
-        for name in self._new:
-            if name not in columns and name in parent.column_names and name not in layout.gone:
-                columns[name] = parent.column(name)
-        return pa.table({name: columns[name] for name in self._new if name in columns})
-
-    def finish(self) -> list[Part]:
-        return self._writer.close()
-
-    def abandon(self) -> None:
-        self._writer.abandon()
-
-
 def _compute(
     view: View, spec: MapSpec, name: str, options: RunOptions, locked: bool, retry: bool = True
 ) -> Entry | None:
@@ -231,7 +117,7 @@ def _compute(
     said = about(view, spec, options.operation)
     version = VERSION if options.reuse else -1
     parts = options.cache.leftovers(name, view.num_rows, version) if locked else []
-    layouts: set[_Layout | None] = {_Layout.of(part.note) for part in parts}
+    layouts: set[Layout | None] = {Layout.of(part.note) for part in parts}
     missing = gaps(view.num_rows, [span for part in parts for span in part.spans])
     rows = sum(map(len, missing))
     tasks = _plan(missing, spec.rows_a_call(view.num_rows), options.num_proc or 1)
@@ -239,7 +125,7 @@ def _compute(
     with progress.bar(view.num_rows, options.desc, show=options.show_progress) as bar:
         bar.advance(view.num_rows - rows)
         plan = PartPlan(options.cache.stem(name), rows, options.compression)
-        make_worker = partial(_MapWorker, view, spec, name, plan, said)
+        make_worker = partial(MapWorker, view, spec, name, plan, said)
         try:
             outcome = _run(executor, make_worker, tasks, bar.advance)
         except WorkerDied as death:
@@ -252,7 +138,7 @@ def _compute(
             kept = "what was whole is kept, and the same call goes on from there"
             raise DiskFull(f"{label_of(spec.function)} was stopped: {full}; {kept}", **full.facts) from full
     layouts = layouts.union(*outcome.results)
-    layout = _agreed(layouts, label_of(spec.function))
+    layout = agreed(layouts, label_of(spec.function))
     if layout is None:
         return None
     gone = frozenset.intersection(*(it.gone for it in layouts if it is not None))  # by every batch
@@ -272,7 +158,7 @@ def _compute(
     return entry
 
 
-def _written(parts: Sequence[Part], layout: _Layout) -> list[str]:
+def _written(parts: Sequence[Part], layout: Layout) -> list[str]:
     """The columns of all parts, in order: of whole tables that of the widest, which lacks none."""
     if not layout.whole:
         return list(dict.fromkeys(name for part in parts for name in part.schema.names))
@@ -285,21 +171,21 @@ def _written(parts: Sequence[Part], layout: _Layout) -> list[str]:
 
 def _run(
     executor: Executor,
-    make_worker: partial[_MapWorker],
-    tasks: Sequence[_Task],
+    make_worker: partial[MapWorker],
+    tasks: Sequence[Task],
     report: Callable[[int], None],
 ) -> Outcome:
     """All tasks, in other processes if they can be: what cannot travel runs here, with a warning."""
     if not isinstance(executor, Inline):
         view, *others = make_worker.args
         try:
-            return executor.run(partial(_MapWorker, view.portable(), *others), tasks, report=report)
+            return executor.run(partial(MapWorker, view.portable(), *others), tasks, report=report)
         except CannotTravel as reason:
             warn(f"this map runs in one process: {reason}")
     return Inline().run(lambda _: make_worker(None), tasks, report=report)
 
 
-def _told_death(death: WorkerDied, tasks: Sequence[_Task], label: str) -> WorkerDied:
+def _told_death(death: WorkerDied, tasks: Sequence[Task], label: str) -> WorkerDied:
     """The death of a worker, with the rows that it was at."""
     if death.task is None:
         return death
@@ -319,47 +205,15 @@ def about(view: View, spec: MapSpec, operation: str) -> dict[str, Any]:
     return said
 
 
-def _plan(missing: Sequence[Span], batch_size: int, num_proc: int) -> list[_Task]:
+def _plan(missing: Sequence[Span], batch_size: int, num_proc: int) -> list[Task]:
     """Tasks of whole batches; the batches are the same whatever num_proc is."""
     batches = sum(-(-len(span) // batch_size) for span in missing)
     per_task = max(1, batches // (num_proc * TASKS_A_WORKER)) * batch_size if num_proc > 1 else None
     return [
-        _Task(Span(start, min(start + (per_task or len(span)), span.stop)), batch_size)
+        Task(Span(start, min(start + (per_task or len(span)), span.stop)), batch_size)
         for span in missing
         for start in range(span.start, span.stop, per_task or len(span))
     ]
-
-
-def _agreed(layouts: Collection[_Layout | None], label: str) -> _Layout | None:
-    """The one layout of all batches, which may be a dict with the first rows of each."""
-    if len(layouts) == 1:
-        return next(iter(layouts))
-    tables = [layout for layout in layouts if layout is not None and layout.whole]
-    if len(tables) == len(layouts):  # what not all of them passed through is written
-        return _Layout(frozenset().union(*(layout.gone for layout in tables)), whole=True)
-    rows = layouts if isinstance(layouts, Mapping) else {}
-    shown = " but ".join(_described(layout, rows.get(layout)) for layout in layouts)
-    raise BadResult(
-        f"{label} returned {shown}; it must return one kind for all rows "
-        "({} leaves a row as it is; `filter` drops rows; None for all means that nothing is to be kept)",
-        function=label,
-    )
-
-
-def _described(layout: _Layout | None, span: Span | None) -> str:
-    rows = (
-        ""
-        if span is None
-        else f" for row {span.start}"
-        if len(span) == 1
-        else f" for rows {span.start}..{span.stop - 1}"
-    )
-    if layout is None:
-        return f"None{rows}"
-    if layout.whole:
-        return f"whole tables{rows}"
-    gone = f" without {', '.join(map(repr, sorted(layout.gone)))}" if layout.gone else ""
-    return f"values{gone}{rows}"
 
 
 def _completed(view: View, gone: frozenset[str], table: pa.Table, span: Span, schema: pa.Schema) -> pa.Table:
