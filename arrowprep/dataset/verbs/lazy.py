@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from arrowprep.dataset.verbs.text_rows import TextRows
 from arrowprep.dataset.view import LazyTable
 from arrowprep.errors import ColumnNotFound
 
@@ -33,7 +34,7 @@ class Shown(dict[str, Any]):
             raise ColumnNotFound(name, self.names)
         values = self[name] = self._decode(name, self.table.column(name))
         if isinstance(values, list):
-            self._before[name] = values.copy()
+            self._before[name] = values.before if isinstance(values, TextRows) else values.copy()
         return values
 
     def whole(self) -> pa.Table:

@@ -15,17 +15,19 @@ class TextRows(list[Any]):
 
     `pa.array` of it, and so a tokenizer, gets the column's own buffers as long as the rows are the
     very strings that were shown (30 ns a row to see); else an array of the rows as they are.
+
+    before: the rows as they were shown
     """
 
-    __slots__ = ("_before", "_column")
+    __slots__ = ("_column", "before")
 
     def __init__(self, rows: list[Any], column: pa.ChunkedArray) -> None:
         super().__init__(rows)
-        self._before = rows
+        self.before = rows
         self._column = column
 
     def __arrow_array__(self, type: pa.DataType | None = None) -> pa.Array | pa.ChunkedArray:
-        if len(self) != len(self._before) or not all(map(is_, self, self._before)):
+        if len(self) != len(self.before) or not all(map(is_, self, self.before)):
             return pa.array(list(self), type)
         column = self._column.chunk(0) if self._column.num_chunks == 1 else self._column
         return column if type is None else column.cast(type)
