@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 11
+ABI = 12
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )

@@ -243,7 +243,7 @@ class Route:
         elif type(part) is NFC:
             self.before.append(Step(COMPOSE))
         elif type(part) is Precompiled:
-            self.before.append(Step(CHARSMAP, texts=(part.precompiled_charsmap, "")))
+            self.before.append(Step(CHARSMAP, FULL * full, (part.precompiled_charsmap, "")))
         else:
             raise Unsupported(f"it has no {_name(part)} normalizer here")
 

@@ -425,7 +425,7 @@ static void read_file(Input *in, uint8_t how) {
 
 int LLVMFuzzerInitialize(int *count, char ***words) {
   (void)count, (void)words;
-  CHECK(arrowprep_abi() == 11);
+  CHECK(arrowprep_abi() == 12);
   fprintf(stderr, "border: %s path\n", arrowprep_cpu() ? "AVX2" : "portable");
   make_models();
   return 0;

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 11. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 12. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -143,7 +143,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 11 is what this header describes. */
+/* The version of this interface; 12 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -188,7 +188,8 @@ void arrowprep_model_free(arrowprep_model *model);
  * start of a text alone); 4 it is normalized to NFC; 5 white space is taken off (options: 1 at
  * the start, 2 at the end); 6 two or more of the first, one byte, are replaced by the second
  * (option 1 as for 1); 7 its words alone, each behind a space unless it begins with the first
- * text; 8 SentencePiece's map of characters, the first */
+ * text; 8 SentencePiece's map of characters, the first (option 1: what is replaced stands for all
+ * of its characters, not for the first) */
 typedef struct {
   const uint32_t *numbers;
   const uint32_t *options;

@@ -22,7 +22,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 11;
+pub const ABI: u32 = 12;
 
 #[repr(C)]
 pub struct Failure {

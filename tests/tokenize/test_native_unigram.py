@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arrowprep.tokenize import AddedToken, models, normalizers, pre_tokenizers
 from arrowprep.tokenize.engine import choose_engine
-from arrowprep.tokenize.native import NativeEngine
+from arrowprep.tokenize.native import NativeEngine, compile_pipeline
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.reference import ReferenceEngine
@@ -126,3 +126,20 @@ def test_time_grows_with_the_text_alone(unit: str) -> None:
     seconds(1 << 12)
     # quadratic would be 64 times the time, and minutes
     assert seconds(1 << 20) < 40 * max(seconds(1 << 17), 0.002)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.text(st.sampled_from("abcx \r\n\té\u0301"), max_size=12), max_size=4), st.booleans())
+def test_what_a_map_of_characters_replaces_keeps_its_place(texts: list[str], full: bool) -> None:
+    entries = {b"a": "A", b"b": "xy", b"c": "", b"\r": " ", b"\n": " ", b"\t": "  "}
+    made = tokenizer(
+        models.Unigram([("<unk>", 0.0), (" ", -2.0), *((c, -3.0) for c in "Axyé\n\r")], 0),
+        normalizers.Precompiled(charsmap(entries)),
+        None,
+    )
+    pipeline = made._engine_for(full_offsets=full).pipeline
+    native, why = compile_pipeline(pipeline)
+    assert native is not None, why
+    column = pa.array([*texts, "a\r\nb", "\r\n\r\n", "ca", "acb"])
+    ours = native.encode(column, offsets=True, words=True)
+    assert ours == ReferenceEngine(pipeline).encode(column, offsets=True, words=True)

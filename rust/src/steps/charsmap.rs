@@ -19,18 +19,19 @@ pub struct Charsmap {
     texts: Vec<u8>,
     /// by code point
     joins: &'static [u8],
+    full: bool,
     /// of ASCII: whether it stays as it is and joins nothing
     plain: [bool; 128],
 }
 
 impl Charsmap {
-    /// map: as in a file
-    pub fn new(map: &[u8]) -> Option<Charsmap> {
+    /// map: as in a file; full: whether what is replaced stands for all of its characters, not for the first
+    pub fn new(map: &[u8], full: bool) -> Option<Charsmap> {
         let word = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?));
         let size = word(map.get(..4)?)? as usize;
         let units: Option<Vec<u32>> = map.get(4..4 + size)?.chunks_exact(4).map(word).collect();
         let units = units.filter(|units| !units.is_empty())?;
-        let mut made = Charsmap { units, texts: map[4 + size..].to_vec(), joins: joins(), plain: [false; 128] };
+        let mut made = Charsmap { units, texts: map[4 + size..].to_vec(), joins: joins(), full, plain: [false; 128] };
         made.plain = std::array::from_fn(|code| made.joins[code] == 0 && made.find(&[code as u8]).is_none());
         Some(made)
     }
@@ -61,8 +62,8 @@ impl Charsmap {
         text.iter().all(|&byte| byte < 0x80 && self.plain[byte as usize])
     }
 
-    /// Whether the text changed; None where it may hold a grapheme that is replaced whole, for which
-    /// the reference engine is asked. Of what is replaced the places are not known.
+    /// Whether the text changed; None where it may hold a grapheme that is replaced whole, or where places are
+    /// wanted and something is taken out: for these the reference engine is asked.
     pub fn apply(&self, from: View, to: &mut Aligned) -> Option<bool> {
         let text = from.text;
         let mut changed = false;
@@ -77,6 +78,7 @@ impl Charsmap {
                 continue;
             }
             let (code, mut len) = decode(text, at);
+            let first = len;
             let mut joins = self.joins[code as usize];
             if text[at..].starts_with(b"\r\n") {
                 // one grapheme, whatever stands around it
@@ -87,16 +89,19 @@ impl Charsmap {
                 return None;
             }
             if let Some(new) = self.find(&text[at..at + len]) {
-                std::str::from_utf8(new).ok()?;
-                to.text.extend_from_slice(&text[kept..at]);
-                to.text.extend_from_slice(new);
+                let characters = std::str::from_utf8(new).ok()?.chars().count();
+                if !from.spans.is_empty() && (characters == 0 || (len > first && characters > 1)) {
+                    return None;
+                }
+                to.keep(from, kept, at);
+                to.put(new, from.span(at, at + if self.full { len } else { first }));
                 kept = at + len;
                 changed = true;
             }
             before = joins;
             at += len;
         }
-        to.text.extend_from_slice(&text[kept..]);
+        to.keep(from, kept, text.len());
         Some(changed)
     }
 
