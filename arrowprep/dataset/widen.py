@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 import pyarrow as pa
 
@@ -224,8 +222,3 @@ def _cast_list(column: pa.Array, to: pa.DataType) -> pa.Array:
     return kind.from_arrays(
         pa.array(offsets, type=pa.int64() if large else pa.int32()), values, type=to, mask=column.is_null()
     )
-
-
-def wider_of(types: list[pa.DataType]) -> pa.DataType:
-    """The wider type of any number of types; null of none."""
-    return reduce(wider, types, pa.null())

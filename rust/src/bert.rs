@@ -1,7 +1,7 @@
 //! BERT's normalizer and pre-tokenizer: what each character is to them, and the words of a text.
 
 use crate::normal::push_decomposed;
-use crate::unicode::{decode, is_continuation};
+use crate::unicode::{by_code_point, decode, is_continuation};
 use crate::unicode_runs::{BERT, DECOMPOSITIONS, LOWERCASE};
 
 // what a character is: bits of `BERT`, as tools/make_kernel_tables.py has them
@@ -63,11 +63,7 @@ struct Part {
 
 impl Bert {
     pub fn new(steps: Steps) -> Self {
-        let mut table = vec![0u8; 0x11_0000].into_boxed_slice();
-        for (i, &(first, facts)) in BERT.iter().enumerate() {
-            let stop = BERT.get(i + 1).map_or(table.len(), |next| next.0 as usize);
-            table[first as usize..stop].fill(facts | steps.cut(facts));
-        }
+        let mut table = by_code_point(BERT, |facts| facts | steps.cut(facts));
         if steps.strip {
             let mut parts = Vec::new();
             for &(code, ..) in DECOMPOSITIONS {

@@ -203,10 +203,7 @@ mod tests {
             String::from_utf8(decoded.text).unwrap()
         };
         assert_eq!(text(&firsts, 0, &[9, 0, 0, 2, 3, 1, 2], false), "a aéb\u{fffd}");
-        assert_eq!(
-            text(&firsts, 0, &[1, 0, 2, 1, 3, 2, 2], true),
-            "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
-        );
+        assert_eq!(text(&firsts, 0, &[1, 0, 2, 1, 3, 2, 2], true), "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}");
         assert_eq!(text(&[], 1, &[0, 0], false), "a a");
         assert_eq!(text(&[], 0, &[0, 2, 3], false), " aé");
         assert_eq!(text(&firsts, 0, &[4, 0], false), " a");

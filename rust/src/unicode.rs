@@ -18,6 +18,21 @@ pub const WORD: u8 = 0x40;
 /// May change under NFC, alone or with its neighbours.
 pub const UNSTABLE: u8 = 0x80;
 
+/// A byte for each code point, out of runs of (first code point, what is known), up to the next.
+///
+/// Of zeros at first, so pages where nothing is known are never touched.
+pub fn by_code_point(runs: &[(u32, u8)], value: impl Fn(u8) -> u8) -> Box<[u8]> {
+    let mut table = vec![0u8; 0x11_0000].into_boxed_slice();
+    for (i, &(first, known)) in runs.iter().enumerate() {
+        let stop = runs.get(i + 1).map_or(table.len(), |next| next.0 as usize);
+        match value(known) {
+            0 => {}
+            byte => table[first as usize..stop].fill(byte),
+        }
+    }
+    table
+}
+
 /// Class and flags of each code point.
 ///
 /// Flat, 1.1 MB: a script touches the few cache lines that its characters are in, and
@@ -28,14 +43,7 @@ impl Characters {
     /// The table of this process, built at first use.
     pub fn get() -> &'static Characters {
         static TABLE: OnceLock<Characters> = OnceLock::new();
-        TABLE.get_or_init(|| {
-            let mut table = vec![0u8; 0x11_0000];
-            for (i, &(first, value)) in RUNS.iter().enumerate() {
-                let stop = RUNS.get(i + 1).map_or(table.len(), |next| next.0 as usize);
-                table[first as usize..stop].fill(value);
-            }
-            Characters(table.into_boxed_slice())
-        })
+        TABLE.get_or_init(|| Characters(by_code_point(RUNS, |value| value)))
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! Source: darts-clone, as SentencePiece uses it.
 
 use crate::aligned::{Aligned, View};
-use crate::unicode::{decode, is_continuation};
+use crate::unicode::{by_code_point, decode, is_continuation};
 use crate::unicode_runs::JOINS;
 use std::sync::OnceLock;
 
@@ -31,7 +31,8 @@ impl Charsmap {
         let size = word(map.get(..4)?)? as usize;
         let units: Option<Vec<u32>> = map.get(4..4 + size)?.chunks_exact(4).map(word).collect();
         let units = units.filter(|units| !units.is_empty())?;
-        let mut made = Charsmap { units, texts: map[4 + size..].to_vec(), joins: joins(), full, plain: [false; 128] };
+        let mut made =
+            Charsmap { units, texts: map[4 + size..].to_vec(), joins: joins(), full, plain: [false; 128] };
         made.plain = std::array::from_fn(|code| made.joins[code] == 0 && made.find(&[code as u8]).is_none());
         Some(made)
     }
@@ -116,12 +117,5 @@ impl Charsmap {
 /// What each code point may join: the table of this process, made at first use.
 fn joins() -> &'static [u8] {
     static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut table = vec![0u8; 0x11_0000].into_boxed_slice(); // of zeros, so most pages are never touched
-        for (i, &(first, flags)) in JOINS.iter().enumerate().filter(|(_, run)| run.1 != 0) {
-            let stop = JOINS.get(i + 1).map_or(table.len(), |next| next.0 as usize);
-            table[first as usize..stop].fill(flags);
-        }
-        table
-    })
+    TABLE.get_or_init(|| by_code_point(JOINS, |flags| flags))
 }

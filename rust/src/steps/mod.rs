@@ -69,7 +69,9 @@ impl Step {
             5 => Step::Strip { left: options & 1 != 0, right: options & 2 != 0 },
             6 if one.len() == 1 => Step::Squeeze { old: one[0], new: two.to_vec(), full: options & 1 != 0 },
             7 => Step::Words { visible: one.to_vec() },
-            8 => Step::Charsmap(Box::new(Charsmap::new(one, options & 1 != 0).ok_or("the character map cannot be read")?)),
+            8 => Step::Charsmap(Box::new(
+                Charsmap::new(one, options & 1 != 0).ok_or("the character map cannot be read")?,
+            )),
             _ => return Err(format!("there is no step {number} with these parts")),
         })
     }
