@@ -32,7 +32,22 @@ if TYPE_CHECKING:
         interleave_datasets,
         split_dataset_by_node,
     )
-    from arrowprep.dataset.features import ClassLabel, Features, Image, Json, LargeList, List, Sequence, Value
+    from arrowprep.dataset.features import (
+        Array2D,
+        Array3D,
+        Array4D,
+        Array5D,
+        ClassLabel,
+        Features,
+        Image,
+        Json,
+        LargeList,
+        List,
+        Sequence,
+        Translation,
+        TranslationVariableLanguages,
+        Value,
+    )
     from arrowprep.dataset.fingerprint import (
         Hasher,
         fingerprint_transform,
@@ -88,7 +103,13 @@ _HOME = {
     "IterableDatasetDict": "dataset.stream.splits",
     "IterableDataset": "dataset.stream.iterable",
     "Features": "dataset.features",
+    "Array2D": "dataset.features",
+    "Array3D": "dataset.features",
+    "Array4D": "dataset.features",
+    "Array5D": "dataset.features",
     "Image": "dataset.features",
+    "Translation": "dataset.features",
+    "TranslationVariableLanguages": "dataset.features",
     "Value": "dataset.features",
     "List": "dataset.features",
     "LargeList": "dataset.features",
@@ -115,6 +136,10 @@ _MODULES = {"chat", "data", "logging", "tokenize"}
 
 __all__ = [
     "AddedToken",
+    "Array2D",
+    "Array3D",
+    "Array4D",
+    "Array5D",
     "AutoTokenizer",
     "BatchEncoding",
     "ChatTemplate",
@@ -139,6 +164,8 @@ __all__ = [
     "Split",
     "Tokenizer",
     "TokenizersBackend",
+    "Translation",
+    "TranslationVariableLanguages",
     "Value",
     "are_progress_bars_disabled",
     "concatenate_datasets",

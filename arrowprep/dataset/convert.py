@@ -11,6 +11,7 @@ import pyarrow as pa
 from arrowprep.dataset import as_json
 from arrowprep.dataset.feature_kinds import decode, encode, feature_of, feature_type, needs_encoding
 from arrowprep.dataset.plain import plain_array
+from arrowprep.dataset.shaped import ShapedArray
 from arrowprep.dataset.widen import cast, is_list
 from arrowprep.errors import DataError, TypeConflict
 
@@ -60,6 +61,9 @@ def to_feature(values: Any, name: str, feature: Any) -> Column:
     kind = feature_type(feature)
     known = _without_python(values)
     try:
+        if isinstance(feature, ShapedArray):
+            values = values if isinstance(values, list) else list(values)
+            known = feature.column(values) if known is None else feature.fitted(cast(known, kind))
         if known is not None and (known.type == kind or not needs_encoding(feature)):
             return cast(known, kind)
         given = values if known is None else _as_shown(known)

@@ -1,4 +1,4 @@
-"""The kinds of features: plain values, labels, lists, structs, JSON, pictures.
+"""The kinds of features: plain values, labels, lists, structs, JSON, pictures, arrays, translations.
 
 A dict is a struct, `[x]` is a list. A kind has `pa_type` (how it is stored) and
 `to_dict()` (how it is written down).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ import pyarrow.types as pat
 
 from arrowprep.dataset import dtypes
 from arrowprep.dataset.image import Image
+from arrowprep.dataset.shaped import KINDS as ARRAYS
+from arrowprep.dataset.shaped import ShapedArray, of_extension
+from arrowprep.dataset.translation import Translation, TranslationVariableLanguages
 from arrowprep.errors import BadArgument, TypeConflict, WrongType
 
 
@@ -252,9 +255,13 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
     "Sequence": Sequence,
     "Json": Json,
     "Image": Image,
+    "Translation": Translation,
+    "TranslationVariableLanguages": TranslationVariableLanguages,
+    **ARRAYS,
 }
-_KINDS = (Value, ClassLabel, List, LargeList, Json, Image)
-_DECODED = (Json, Image)  # shown otherwise than they are stored, unless decode=False
+_ENCODED = (ClassLabel, Json, Image, ShapedArray, Translation, TranslationVariableLanguages)
+_KINDS = (Value, List, LargeList, *_ENCODED)
+_DECODED = (Json, Image, ShapedArray)  # shown otherwise than they are stored, unless decode is False
 
 
 def as_feature(given: Any) -> Any:
@@ -282,7 +289,8 @@ def feature_to_dict(feature: Any) -> Any:
     """A feature as JSON-able values, `_type` naming the kind."""
     if isinstance(feature, dict):
         return {name: feature_to_dict(inner) for name, inner in feature.items()}
-    return feature.to_dict()
+    known = None if isinstance(feature, (List, LargeList)) else feature.id
+    return feature.to_dict() if known is None else {"id": known, **feature.to_dict()}
 
 
 def feature_from_dict(written: Any) -> Any:
@@ -303,7 +311,7 @@ def feature_from_dict(written: Any) -> Any:
 def feature_of(kind: pa.DataType) -> Any:
     """The feature that an Arrow type alone tells; labels and the like need the metadata."""
     if isinstance(kind, pa.BaseExtensionType):
-        return Json() if kind.extension_name == "arrow.json" else feature_of(kind.storage_type)
+        return _extended(kind)
     if pat.is_dictionary(kind):
         return feature_of(kind.value_type)
     if pat.is_struct(kind):
@@ -317,6 +325,13 @@ def feature_of(kind: pa.DataType) -> Any:
     if pat.is_map(kind):
         return List({"key": feature_of(kind.key_type), "value": feature_of(kind.item_type)})
     return Value(dtypes.dtype_name(kind))
+
+
+def _extended(kind: pa.BaseExtensionType) -> Any:
+    if kind.extension_name == "arrow.json":
+        return Json()
+    written = kind.__arrow_ext_serialize__() if isinstance(kind, pa.ExtensionType) else None
+    return of_extension(kind.extension_name, written) or feature_of(kind.storage_type)
 
 
 def encode(feature: Any, value: Any) -> Any:
@@ -358,10 +373,21 @@ def needs_decoding(feature: Any) -> bool:
     return isinstance(feature, _DECODED) and feature.decode
 
 
+def listed(feature: Any) -> Any:
+    """The same feature with arrays as lists in lists, as plain objects have them."""
+    if isinstance(feature, ShapedArray):
+        return feature_of(feature.pa_type)
+    if isinstance(feature, dict):
+        return {name: listed(inner) for name, inner in feature.items()}
+    if isinstance(feature, (List, LargeList)):
+        return replace(feature, feature=listed(feature.feature))
+    return feature
+
+
 def needs_encoding(feature: Any) -> bool:
     """Whether some part of a feature is stored otherwise than it is given."""
     if isinstance(feature, dict):
         return any(map(needs_encoding, feature.values()))
     if isinstance(feature, (List, LargeList)):
         return needs_encoding(feature.feature)
-    return isinstance(feature, (ClassLabel, *_DECODED))
+    return isinstance(feature, _ENCODED)

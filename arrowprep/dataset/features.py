@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -31,9 +31,15 @@ from arrowprep.dataset.feature_kinds import (
     needs_decoding,
 )
 from arrowprep.dataset.image import Image
+from arrowprep.dataset.shaped import Array2D, Array3D, Array4D, Array5D, ShapedArray, of_extension
+from arrowprep.dataset.translation import Translation, TranslationVariableLanguages
 from arrowprep.errors import BadArgument, ColumnNotFound
 
 __all__ = [
+    "Array2D",
+    "Array3D",
+    "Array4D",
+    "Array5D",
     "ClassLabel",
     "Features",
     "Image",
@@ -41,8 +47,11 @@ __all__ = [
     "LargeList",
     "List",
     "Sequence",
+    "Translation",
+    "TranslationVariableLanguages",
     "Value",
     "children_of",
+    "file_schema",
     "with_metadata",
 ]
 
@@ -90,9 +99,8 @@ class Features(dict[str, Any]):
         written = _written_features(schema)
         features = cls()
         for column in schema:
-            features[column.name] = _believed(written.get(column.name), column.type) or feature_of(
-                column.type
-            )
+            told = _believed(written.get(column.name), column.type)
+            features[column.name] = told or _named_by(column) or feature_of(column.type)
         return features
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,9 +164,10 @@ class Features(dict[str, Any]):
 
 
 def children_of(feature: Any) -> Mapping[str, Any]:
-    """The fields of a struct, also of a picture that is shown as it is stored; none of other features."""
-    if isinstance(feature, Image) and not feature.decode:
-        return {"bytes": Value("binary"), "path": Value("string")}
+    """The fields of what is shown as a struct: a picture that is not decoded is; none of other features."""
+    is_struct = isinstance(feature, (Translation, TranslationVariableLanguages))
+    if is_struct or (isinstance(feature, Image) and not feature.decode):
+        return cast(Mapping[str, Any], feature_of(feature.pa_type))
     return feature if isinstance(feature, dict) else {}
 
 
@@ -166,6 +175,45 @@ def with_metadata(schema: pa.Schema, features: Features) -> pa.Schema:
     """The schema with `features` written into its metadata, other metadata kept."""
     written = json.dumps({"info": {"features": features.to_dict()}})
     return schema.with_metadata({**(schema.metadata or {}), METADATA_KEY: written.encode()})
+
+
+def _named_by(column: pa.Field) -> ShapedArray | None:
+    """The feature that a field's own metadata tells, where its extension is not registered here."""
+    known = column.metadata or {}
+    name = known.get(b"ARROW:extension:name", b"").decode()
+    return of_extension(name, known.get(b"ARROW:extension:metadata"))
+
+
+def file_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema as files have it, where fields of arrays say so to who knows the extension.
+
+    In memory they do not: Polars would take them for a type of its own.
+    """
+    features = Features.from_arrow_schema(schema)
+    fields = [_file_field(field, features[field.name]) for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
+def _file_field(field: pa.Field, feature: Any) -> pa.Field:
+    """The field with the names of extensions, at every depth."""
+    if isinstance(feature, ShapedArray):
+        return field.with_metadata(feature.field_metadata)
+    if not _holds_arrays(feature):
+        return field
+    kind = field.type
+    if isinstance(feature, dict):
+        return field.with_type(pa.struct([_file_field(inner, feature[inner.name]) for inner in kind]))
+    item = _file_field(kind.value_field, feature.feature)
+    large = isinstance(feature, LargeList)
+    return field.with_type(pa.large_list(item) if large else pa.list_(item, feature.length))
+
+
+def _holds_arrays(feature: Any) -> bool:
+    if isinstance(feature, dict):
+        return any(map(_holds_arrays, feature.values()))
+    return isinstance(feature, ShapedArray) or (
+        isinstance(feature, (List, LargeList)) and _holds_arrays(feature.feature)
+    )
 
 
 def _written_features(schema: pa.Schema) -> dict[str, Any]:

@@ -67,6 +67,8 @@ def cast(column: pa.Array | pa.ChunkedArray, to: pa.DataType) -> pa.Array | pa.C
         return pa.nulls(len(column), to)
     if as_json.is_json(to):
         return as_json.to_json(column, to, text_is_json=True)
+    if isinstance(column, pa.ExtensionArray) and not as_json.is_json(column.type):
+        return cast(column.storage, to)
     return column.cast(to, safe=not (pa.types.is_integer(column.type) and pa.types.is_floating(to)))
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pat
 
-from arrowprep.dataset.feature_kinds import Json, needs_decoding
+from arrowprep.dataset.feature_kinds import Json, LargeList, List, needs_decoding
 from arrowprep.dataset.formats.numpy import Array, NumpyFormat, inner_feature, plain_layout
 from arrowprep.dataset.formats.python import to_list
 from arrowprep.dataset.image import Image
+from arrowprep.dataset.shaped import ShapedArray
 from arrowprep.dataset.widen import is_list
 from arrowprep.errors import TypeConflict
 
@@ -150,8 +151,8 @@ def default_kind(stored: np.dtype[Any], integers: np.dtype[Any]) -> np.dtype[Any
 
 def _holds_numbers(kind: pa.DataType, feature: Any) -> bool:
     """Whether values are numbers, or lists of them at any depth."""
-    if needs_decoding(feature):
-        return isinstance(feature, Image)
+    if needs_decoding(feature) and not isinstance(feature, (List, LargeList)):
+        return isinstance(feature, (Image, ShapedArray))
     if isinstance(kind, pa.BaseExtensionType):
         return _holds_numbers(kind.storage_type, None)
     if pat.is_dictionary(kind) or is_list(kind) or str(kind).startswith(("list_view", "large_list_view")):

@@ -13,6 +13,8 @@ from arrowprep.dataset.compute import pc
 from arrowprep.dataset.feature_kinds import encode, feature_of
 from arrowprep.dataset.features import ClassLabel, Features, Json, LargeList, List, Value
 from arrowprep.dataset.formats.python import to_list
+from arrowprep.dataset.shaped import ShapedArray
+from arrowprep.dataset.translation import TranslationVariableLanguages
 from arrowprep.errors import ArrowprepError, TypeConflict
 
 
@@ -77,7 +79,8 @@ def _fitted(
 def _cast(column: pa.ChunkedArray, feature: Any, kind: pa.DataType) -> pa.ChunkedArray:
     if pat.is_boolean(column.type) and _is_text(kind):
         return pc.if_else(column, "true", "false").cast(kind)
-    return widen.cast(column, kind)
+    found = widen.cast(column, kind)
+    return feature.fitted(found) if isinstance(feature, ShapedArray) else found
 
 
 def _encoded(column: pa.ChunkedArray, feature: Any, kind: pa.DataType) -> pa.ChunkedArray:
@@ -87,7 +90,7 @@ def _encoded(column: pa.ChunkedArray, feature: Any, kind: pa.DataType) -> pa.Chu
 
 def _needs_encoding(feature: Any, kind: pa.DataType) -> bool:
     """Whether Arrow's cast does not know what to do: names of classes, values to be JSON."""
-    if isinstance(feature, ClassLabel):
+    if isinstance(feature, ClassLabel | TranslationVariableLanguages):
         return True
     if as_json.is_json(kind):
         return not isinstance(feature, Json | Value)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pat
 
 from arrowprep.dataset.compute import pc
+from arrowprep.dataset.feature_kinds import listed
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.save.json import encoder
 from arrowprep.dataset.save.sinks import Target, opened
@@ -74,7 +75,7 @@ def _texts(
     if header:
         names = style.quoted(pa.array(schema.names, pa.string()))
         yield style.sep.join(names.to_pylist()) + "\n"
-    features = Features.from_arrow_schema(schema)
+    features = Features(listed(Features.from_arrow_schema(schema)))
     for batch in batches:
         table = pa.table(batch) if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
         for piece in table.combine_chunks().to_batches():

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrowprep.dataset.features import Features
+from arrowprep.dataset.features import Features, file_schema
 from arrowprep.dataset.storage.ipc import aside_of, in_batches
 from arrowprep.dataset.widen import cast_table
 from arrowprep.errors import BadArgument
@@ -59,7 +59,7 @@ def save_hf_disk(
     old = _named_shards(target)
     if any(path.resolve().parent == target.resolve() and path.name in old for path in sources):
         raise BadArgument(f"{target} holds this dataset's own files; save it to another folder", path=target)
-    schema = features.arrow_schema
+    schema = file_schema(features.arrow_schema)
     whole = in_batches(_as_table(batch, schema) for batch in batches)
     tables = (pa.Table.from_batches([batch]) for batch in whole)
     pieces = (

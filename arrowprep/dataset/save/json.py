@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from arrowprep.dataset.feature_kinds import listed
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.save.sinks import Target, opened
 from arrowprep.errors import BadArgument, TypeConflict
@@ -63,7 +64,7 @@ def write_json(
 
 def _rows(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[dict[str, Any]]:
     for batch in batches:
-        features = Features.from_arrow_schema(batch.schema)
+        features = Features(listed(Features.from_arrow_schema(batch.schema)))
         yield from map(features.decode_example, batch.to_pylist())
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from arrowprep.dataset.features import file_schema
 from arrowprep.dataset.save.sinks import Target, opened
+from arrowprep.dataset.widen import cast_table
 
 _GROUP_BYTES = 100 << 20
 
@@ -27,13 +29,13 @@ def write_parquet(
     batch_size: rows a row group, where not about 100 MB
     options: of pyarrow.parquet.ParquetWriter, such as compression (default snappy)
     """
-    written = 0
+    written, schema = 0, file_schema(schema)
     with (
         opened(path_or_buf, None) as stream,
         pq.ParquetWriter(stream, schema, **_by_default(), **options) as writer,
     ):
         for group in _groups(batches, schema, batch_size):
-            writer.write_table(group, row_group_size=max(1, group.num_rows))
+            writer.write_table(cast_table(group, schema), row_group_size=max(1, group.num_rows))
             written += group.nbytes
     return written
 

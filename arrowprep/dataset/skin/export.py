@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
 import pyarrow as pa
 
 from arrowprep import progress
 from arrowprep.dataset import formats
+from arrowprep.dataset.feature_kinds import listed
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.skin.held import Held
 from arrowprep.errors import BadArgument
@@ -31,16 +32,16 @@ class Exports(Held):
         self, batch_size: int | None = None, batched: bool = False
     ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
         """Columns of Python objects, or a generator of them, batch by batch, where `batched`."""
-        python = formats.make("python")
+        python, features = formats.make("python"), listed(self._view.features)
         if batched:
             tables = self._view.batches(batch_size or _ROWS_AT_ONCE)
-            return (python.batch(table, self._view.features) for table in tables)
-        columns: dict[str, list[Any]] = python.batch(self._whole(), self._view.features)
+            return (python.batch(table, features) for table in tables)
+        columns: dict[str, list[Any]] = python.batch(self._whole(), features)
         return columns
 
     def to_list(self) -> list[dict[str, Any]]:
         """Rows of Python objects."""
-        columns: dict[str, list[Any]] = formats.make("python").batch(self._whole(), self._view.features)
+        columns = cast("dict[str, list[Any]]", self.to_dict())
         if not columns:
             return [{} for _ in range(self._view.num_rows)]
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

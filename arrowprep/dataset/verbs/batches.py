@@ -18,6 +18,7 @@ from arrowprep.dataset.feature_kinds import needs_decoding
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
+from arrowprep.dataset.shaped import ShapedArray
 from arrowprep.dataset.verbs.coroutines import Loop, is_async
 from arrowprep.dataset.verbs.lazy import AnyTable, LazyBatch, LazyMapping, LazyRow, Shown
 from arrowprep.dataset.verbs.returned import HIDDEN, Returned, as_table, is_table, kind_of, with_errors
@@ -331,7 +332,13 @@ class BatchFunction:
     def _typed(self, name: str, values: Any) -> Column:
         wanted = self.spec.features
         if wanted is None or name not in wanted:
-            return to_column(values, name, self._originals.get(name) if self.spec.try_original_type else None)
+            column = to_column(
+                values, name, self._originals.get(name) if self.spec.try_original_type else None
+            )
+            known = self._features.get(name)
+            if isinstance(known, ShapedArray) and column.type == known.pa_type:
+                return known.fitted(column)
+            return column
         return to_feature(values, name, wanted[name])
 
     def _whole_tables(
