@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from arrowprep.dataset.dataset import Dataset
 from arrowprep.dataset.features import ClassLabel, Features, Value
 from arrowprep.dataset.storage import ipc
 from arrowprep.errors import ArrowprepWarning, BadArgument, ColumnNotFound, MissingFile, UnreadableFile
+from tests.waiting import until_processes
 
 
 class Calls:
@@ -104,10 +104,11 @@ def test_features_of_a_generator_are_those_asked_for() -> None:
 
 
 def test_several_processes_share_the_lists_of_a_generator(tmp_path: Path) -> None:
+    parent = os.getpid()
+
     def rows(starts: list[int], marks: list[Any], step: int) -> Any:
+        until_processes(tmp_path, 1 if os.getpid() == parent else 3)
         for start, mark in zip(starts, marks, strict=True):
-            (tmp_path / f"{os.getpid()}").touch()
-            time.sleep(0.02)  # so that no process does all of them
             yield from ({"n": n, "mark": mark} for n in range(start, start + 3 * step, step))
 
     kwargs: dict[str, Any] = {"starts": [0, 10, 20, 30], "marks": [None, 1, 2.5, None], "step": 2}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import uuid
 from functools import partial
 from pathlib import Path
@@ -13,20 +12,21 @@ import pytest
 
 from arrowprep import Dataset
 from arrowprep.errors import MapError
+from tests.waiting import until_processes
 
 ROWS = Dataset.from_dict({"i": list(range(40))})
 PAIRS = {"i": list(range(40)), "j": [i + 5 for i in range(40)]}
 
 
 class Adds:
-    """Notes each time that it is made; slow to call, so that no process does all of the rows."""
+    """Notes each time that it is made, and works when as many processes have come."""
 
-    def __init__(self, folder: Path, by: int = 5) -> None:
-        (folder / f"{os.getpid()}-{uuid.uuid4()}").touch()
-        self.by = by
+    def __init__(self, folder: Path, by: int = 5, processes: int = 1) -> None:
+        (folder / f"made-{os.getpid()}-{uuid.uuid4()}").touch()
+        self.by, self.folder, self.processes = by, folder, processes
 
     def __call__(self, row: Any) -> dict[str, int]:
-        time.sleep(0.002)
+        until_processes(self.folder, self.processes)
         return {"j": row["i"] + self.by}
 
 
@@ -62,16 +62,16 @@ class Broken:
 def test_an_instance_is_made_once_in_each_process(
     num_proc: int | None, processes: int, tmp_path: Path
 ) -> None:
-    made = ROWS.map(partial(Adds, tmp_path), num_proc=num_proc)
+    made = ROWS.map(partial(Adds, tmp_path, processes=processes), num_proc=num_proc)
     assert made.to_dict() == PAIRS
-    noted = [name.name.split("-")[0] for name in tmp_path.iterdir()]
+    noted = [path.name.split("-")[1] for path in tmp_path.glob("made-*")]
     assert len(noted) == len(set(noted)) == processes
 
 
 def test_a_class_is_named_by_its_code_and_arguments(tmp_path: Path) -> None:
     first = ROWS.map(partial(Adds, tmp_path))
     assert ROWS.map(partial(Adds, tmp_path)).fingerprint == first.fingerprint
-    assert len(list(tmp_path.iterdir())) == 1  # the second was found
+    assert len(list(tmp_path.glob("made-*"))) == 1  # the second was found
     assert ROWS.map(partial(Adds, tmp_path, by=6)).fingerprint != first.fingerprint
 
 

@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import until
 
 ROOT = str(Path(__file__).parents[2])
 
@@ -96,14 +97,6 @@ def start(folder: Path, source: str) -> subprocess.Popen[str]:
     )
 
 
-def until(condition: object, seconds: float = 20) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
-
-
 def is_alive(pid: int) -> bool:
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
@@ -181,7 +174,7 @@ def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path, sleep: s
     pids = working(tmp_path)
     job.kill()
     job.communicate(timeout=20)
-    until(lambda: group_of(job.pid) == [], 10)
+    until(lambda: group_of(job.pid) == [])
     assert not any(map(is_alive, pids))
 
 
@@ -196,4 +189,4 @@ def test_idle_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> 
     assert len(group_of(job.pid)) == 1 + idle
     job.kill()
     job.communicate(timeout=20)
-    until(lambda: group_of(job.pid) == [], 10)
+    until(lambda: group_of(job.pid) == [])

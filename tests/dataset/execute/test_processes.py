@@ -73,7 +73,7 @@ class TestProcesses(ExecutorContract):
         began = time.monotonic()
         with pytest.raises(ValueError, match="no such text"):
             self.run(executor, tmp_path, ["wait for a sleeper", "sleep"])
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 40  # and not the minute of the sleeper
         assert len(events(tmp_path, "abandoned")) == 2
 
     def test_a_failure_stops_a_worker_that_reports_all_the_time(
@@ -106,8 +106,8 @@ class TestProcesses(ExecutorContract):
     ) -> None:
         began = time.monotonic()
         with pytest.raises(WorkerDied, match=f"{how} while it did task 1") as caught:
-            self.run(executor, tmp_path, [1, task])
-        assert time.monotonic() - began < 5
+            self.run(executor, tmp_path, ["sleep", task])
+        assert time.monotonic() - began < 40  # and not the minute of the sleeper
         assert caught.value.task == 1
         assert caught.value.signal == ("SIGKILL" if task == "die" else None)
 

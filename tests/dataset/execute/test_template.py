@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ from arrowprep.dataset.execute.processes import Processes
 from arrowprep.errors import WorkerDied
 from tests.dataset.execute.contract import ExecutorContract
 from tests.dataset.execute.test_processes import children, in_processes
-from tests.hostile.test_workers import until
+from tests.waiting import until, until_processes
 
 forked = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 
@@ -46,27 +45,25 @@ class TestWhereWorkersCannotBeForked(ExecutorContract):
         assert set(in_processes(lambda _: os.getppid(), [1, 2])) == {os.getpid()}
 
 
-def slowly(function: Any) -> Any:
-    """The function, taking so long that each of two workers has a task."""
-
-    def run(task: Any) -> Any:
-        time.sleep(0.3)
-        return function(task)
-
-    return run
-
-
 @forked
 class TestForked:
-    def test_all_come_from_one_process_that_is_no_copy_of_this(self) -> None:
-        found = in_processes(slowly(lambda _: (os.getppid(), os.getpid())), [1, 2])
+    def test_all_come_from_one_process_that_is_no_copy_of_this(self, tmp_path: Path) -> None:
+        def parent_and_own(_: int) -> tuple[int, int]:
+            until_processes(tmp_path, 2)
+            return os.getppid(), os.getpid()
+
+        found = in_processes(parent_and_own, [1, 2])
         (parent,) = {parent for parent, _ in found}
         assert parent != os.getpid()
         assert len({pid for _, pid in found}) == 2
 
-    def test_each_has_a_random_state_of_its_own(self) -> None:
+    def test_each_has_a_random_state_of_its_own(self, tmp_path: Path) -> None:
+        def numbers(_: int) -> tuple[float, float]:
+            until_processes(tmp_path, 2)
+            return random.random(), np.random.random()
+
         interpreters.shut_down()
-        found = in_processes(slowly(lambda _: (random.random(), np.random.random())), [1, 2])
+        found = in_processes(numbers, [1, 2])
         assert len({number for pair in found for number in pair}) == 4
 
     def test_a_worker_has_the_threads_of_a_new_process(self) -> None:
