@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from arrowprep.dataset import verbs
 from arrowprep.dataset.info import merged
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
@@ -14,15 +15,13 @@ from arrowprep.dataset.skin.look import Looks
 from arrowprep.dataset.skin.make import Makes
 from arrowprep.dataset.skin.map import Maps
 from arrowprep.dataset.skin.rows import ChoosesRows
-from arrowprep.dataset.verbs.combine import side_by_side, stack
-from arrowprep.dataset.verbs.explain import Explanation
-from arrowprep.dataset.verbs.interleave import interleaved_rows
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from arrowprep.dataset.stream.iterable import IterableDataset
+    from arrowprep.dataset.verbs.explain import Explanation
 
 
 class Dataset(Makes, Loads, Looks, ChoosesRows, ChangesColumns, Formats, Maps, Exports):
@@ -64,7 +63,7 @@ def concatenate_datasets(dsets: Iterable[_Kind], split: str | None = None, axis:
 
 def _concatenated(datasets: Sequence[Dataset], split: str | None, axis: int) -> Dataset:
     first = datasets[0]
-    join = stack if axis == 0 else side_by_side
+    join = verbs.combine.stack if axis == 0 else verbs.combine.side_by_side
     view = first._view if len(datasets) == 1 else join([d._view for d in datasets])
     formats = {repr(d._format.identity) for d in datasets}
     info = merged([d._info for d in datasets])
@@ -103,7 +102,7 @@ def _interleaved(
     split: str | None,
     strategy: str,
 ) -> Dataset:
-    order = interleaved_rows([len(d) for d in datasets], probabilities, seed, strategy)
+    order = verbs.interleave.interleaved_rows([len(d) for d in datasets], probabilities, seed, strategy)
     return _concatenated(datasets, split, 0).select(order)
 
 

@@ -24,8 +24,9 @@ import pyarrow as pa
 from arrowprep import Dataset, configured, load_local
 from arrowprep.dataset.execute import Inline, Outcome
 from arrowprep.dataset.storage import cache, ipc, parts, seal, shelf
-from arrowprep.dataset.verbs import map as map_verb
+from arrowprep.dataset.verbs import map_run
 from arrowprep.errors import ArrowprepWarning
+from tests.waiting import group_of, until
 
 RIGHT, WRONG = 0, 3
 
@@ -143,37 +144,27 @@ def killed_at_random_moments(root: Path, seed: int) -> None:
 
 
 def workers_killed(root: Path, seed: int) -> None:
-    """The same with workers, of which one is killed, or their parent."""
+    """The same with workers, of which one is killed, or what they come from, and then their parent."""
     warnings.simplefilter("ignore", ArrowprepWarning)  # that a worker died, and is replaced
     rng = random.Random(seed)
     for key, function in enumerate([each_doubled, some_rows, wider_later]):
 
         def job(key: int = key, function: Any = function) -> bool:
+            os.setpgrp()
             parts.FLUSH_S = 0.0
             return work(function, key, 0.02, num_proc=2)
 
         parent = started(job)
-        until(lambda: len(children(parent)) > 0)  # noqa: B023
+        until(lambda: len(group_of(parent)) > 1)  # noqa: B023
         time.sleep(rng.uniform(0, 1))
-        workers = children(parent)
-        if workers:
-            os.kill(rng.choice(workers), signal.SIGKILL)
+        others = [pid for pid in group_of(parent) if pid != parent]
+        if others:
+            os.kill(rng.choice(others), signal.SIGKILL)
         time.sleep(rng.uniform(0, 0.5))
         ended(parent, 0.0)
-        until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))  # noqa: B023
+        until(lambda: group_of(parent) == [])  # noqa: B023  # the last may be in the middle of a task
         assert work(function, key, num_proc=1)
     only_entries(root)
-
-
-def children(pid: int) -> list[int]:
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 class TwoWorkers:
@@ -208,7 +199,7 @@ def killed_at_each_step(root: Path, seed: int) -> None:
     """Between any two steps that change the folder, publishing among them, nothing is lost or left."""
     key = 0
     for function, executor in [(some_rows, Inline), (wider_later, TwoWorkers), (odd, Inline)]:
-        map_verb.choose_executor = lambda num_proc, tasks: executor()  # type: ignore[assignment]  # noqa: B023
+        map_run.choose_executor = lambda num_proc, tasks: executor()  # type: ignore[assignment]  # noqa: B023
         how = None
         for step in itertools.count(1):
             key += 1
@@ -282,7 +273,7 @@ def two_writers_without_locks(root: Path, seed: int) -> None:
 def truncated(root: Path, seed: int) -> None:
     """A file that was cut off anywhere is found out when it is opened, and what it held is made again."""
     rng = random.Random(seed)
-    map_verb.choose_executor = lambda num_proc, tasks: TwoWorkers()  # type: ignore[assignment]
+    map_run.choose_executor = lambda num_proc, tasks: TwoWorkers()  # type: ignore[assignment]
     for key, function in enumerate((each_doubled, some_rows, wider_later, odd) * 3):
         assert work(function, key, num_proc=2)
         path = rng.choice(list((root / "results").glob("cache-*.arrow")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import secrets
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -23,7 +23,7 @@ def update_fingerprint(fingerprint: str, transform: Any, transform_args: Mapping
         return combine("transform", fingerprint, transform, dict(transform_args))
     except Unnameable as reason:
         warn(f"the result of this transform is not found again: {reason}")
-        return secrets.token_hex(16)
+        return os.urandom(16).hex()
 
 
 def generate_fingerprint(dataset: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,7 +30,7 @@ def local_folder(
         yield Path(target).expanduser()
         return
     system, root = file_system(target, storage_options or {})
-    folder = scratch_folder() / f"save-{secrets.token_hex(8)}"
+    folder = scratch_folder() / f"save-{os.urandom(8).hex()}"
     folder.mkdir()
     try:
         old = _states_there(system, root, folder)

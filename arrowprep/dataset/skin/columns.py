@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from arrowprep.dataset.construct import table_of_columns
+from arrowprep.dataset import verbs
 from arrowprep.dataset.feature_kinds import ClassLabel
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
-from arrowprep.dataset.verbs.expressions import Evaluated, is_expression
-from arrowprep.dataset.verbs.retype import Cast, Labels, Renumbered, label_feature, only_known, renumbering
-from arrowprep.dataset.verbs.rows import unique
 from arrowprep.dataset.verbs.spec import names_of
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, LengthMismatch
@@ -70,9 +67,11 @@ class ChangesColumns(Held):
         """
         if name in self._view.columns:
             raise BadArgument(f"there is a column {name!r} already; remove or rename it first", column=name)
-        if is_expression(column):
+        if verbs.expressions.is_expression(column):
             features = None if feature is None else {name: feature}
             return self._evaluated({name: column}, features)._called(new_fingerprint)
+        from arrowprep.dataset.construct import table_of_columns
+
         table = table_of_columns({name: column}, None if feature is None else Features({name: feature}))
         if table.num_rows != self._view.num_rows:
             raise LengthMismatch(
@@ -88,7 +87,7 @@ class ChangesColumns(Held):
         """
         wanted = {**(columns or {}), **more}
         for name, expression in wanted.items():
-            if not is_expression(expression):
+            if not verbs.expressions.is_expression(expression):
                 raise BadArgument(
                     f"with_columns takes pyarrow expressions, and {name!r} is a {type(expression).__name__}; "
                     "a column of values goes into add_column",
@@ -98,7 +97,7 @@ class ChangesColumns(Held):
 
     def _evaluated(self, columns: Mapping[str, Any], features: Mapping[str, Any] | None) -> Self:
         plain = self._with(format=FormatSpec())
-        made = plain.map(Evaluated(columns), batched=True, features=features)  # type: ignore[attr-defined]
+        made = plain.map(verbs.expressions.Evaluated(columns), batched=True, features=features)  # type: ignore[attr-defined]
         return self._with(made._view, self._format_of(made._view))  # type: ignore[attr-defined]
 
     def cast(
@@ -109,10 +108,10 @@ class ChangesColumns(Held):
         how: batch_size, keep_in_memory, load_from_cache_file, cache_file_name: as `map` takes them
         """
         wanted = Features(features)
-        only_known(list(wanted), self._view.column_names)
+        verbs.retype.only_known(list(wanted), self._view.column_names)
         changed = {n: f for n, f in wanted.items() if f != self._view.features[n]}
         cast = (
-            self._retyped(Cast(Features(changed)), wanted, "Casting", num_proc=num_proc, **how)
+            self._retyped(verbs.retype.Cast(Features(changed)), wanted, "Casting", num_proc=num_proc, **how)
             if changed
             else self._with()
         )
@@ -127,8 +126,10 @@ class ChangesColumns(Held):
         """A column of values as a ClassLabel of their sorted texts; null is a class only on request."""
         self._view.check([column])
         feature = self._view.features[column]
-        label = label_feature(unique(self._view, column), include_nulls, feature, column)
-        encode = Labels(column, tuple(label.names or ()), include_nulls)
+        label = verbs.retype.label_feature(
+            verbs.rows.unique(self._view, column), include_nulls, feature, column
+        )
+        encode = verbs.retype.Labels(column, tuple(label.names or ()), include_nulls)
         return self._retyped(encode, {**self._view.features, column: label}, "Encoding labels")
 
     def align_labels_with_mapping(self, label2id: Mapping[str, int], label_column: str) -> Self:
@@ -137,8 +138,8 @@ class ChangesColumns(Held):
         feature = self._view.features[label_column]
         if not isinstance(feature, ClassLabel):
             raise BadArgument(f"column {label_column!r} holds {feature!r}, not a ClassLabel")
-        label, numbers = renumbering(feature, label2id)
-        renumber = Renumbered(label_column, numbers)
+        label, numbers = verbs.retype.renumbering(feature, label2id)
+        renumber = verbs.retype.Renumbered(label_column, numbers)
         return self._retyped(renumber, {**self._view.features, label_column: label}, "Aligning labels")
 
     def flatten(self, new_fingerprint: str | None = None, max_depth: int = 16) -> Self:

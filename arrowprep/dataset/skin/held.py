@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from multiprocessing.context import get_spawning_popen
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +88,10 @@ class Held:
 
     def __getstate__(self) -> dict[str, Any]:
         """To a process being started go names of files, never rows, so that a DataLoader copies none."""
-        starting = get_spawning_popen() is not None
-        return {**self.__dict__, "_view": self._view.portable()} if starting else self.__dict__
+        processes = sys.modules.get("multiprocessing.context")  # not loaded: nobody starts one
+        if processes is None or processes.get_spawning_popen() is None:
+            return self.__dict__
+        return {**self.__dict__, "_view": self._view.portable()}
 
     def _read(self, rows: Rows) -> pa.Table:
         return self._view.read(rows, self._format.covered(self._view.column_names))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -77,7 +76,7 @@ class Loads(Held):
                 f"what the generator yields is not kept, since it cannot be named: {reason} "
                 "Or give it a name of your own: fingerprint=..."
             )
-            name, root = secrets.token_hex(16), scratch_folder()
+            name, root = os.urandom(16).hex(), scratch_folder()
         files = generate(
             generator,
             gen_kwargs or {},

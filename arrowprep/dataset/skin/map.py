@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from arrowprep import config
+from arrowprep.dataset import verbs
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import Unnameable
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.skin.held import Held
-from arrowprep.dataset.storage import shelf
 from arrowprep.dataset.storage.backing import own_copy
 from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.storage.scratch import scratch_folder
-from arrowprep.dataset.verbs.explain import Explanation, explain
-from arrowprep.dataset.verbs.expressions import Mask, is_expression
-from arrowprep.dataset.verbs.filter import filter_view
-from arrowprep.dataset.verbs.group import grouped
-from arrowprep.dataset.verbs.map import RunOptions, map_any_types, map_to_file
 from arrowprep.dataset.verbs.naming import result_name
-from arrowprep.dataset.verbs.spec import MapSpec, names_of
+from arrowprep.dataset.verbs.spec import MapSpec, RunOptions, names_of
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, WrongType, warn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from arrowprep.dataset.verbs.explain import Explanation
 
 
 # arguments that decide rows; the others decide only how a map runs
@@ -149,9 +144,9 @@ class Maps(Held):
             keep_in_memory=keep_in_memory,
         )
         if cache_file_name is not None:
-            view = map_to_file(self._view, spec, name, options, Path(cache_file_name))
+            view = verbs.map.map_to_file(self._view, spec, name, options, Path(cache_file_name))
         else:
-            view = map_any_types(self._view, spec, name, options)
+            view = verbs.map.map_any_types(self._view, spec, name, options)
         return self._with(view, self._format_of(view))
 
     def filter(
@@ -181,8 +176,8 @@ class Maps(Held):
         cache_file_name: a file for the numbers of the rows, as `from_file` reads it
         writer_batch_size, suffix_template: as `map` takes them
         """
-        if is_expression(function):
-            function, batched = Mask(function), True
+        if verbs.expressions.is_expression(function):
+            function, batched = verbs.expressions.Mask(function), True
         if function is None or not callable(function):
             raise WrongType("filter needs a function or a pyarrow expression")
         _check_names(cache_file_name, suffix_template)
@@ -206,7 +201,9 @@ class Maps(Held):
             verify=verify,
             keep_in_memory=keep_in_memory,
         )
-        return self._with(filter_view(self._view, spec, name, options))._numbered(cache_file_name)
+        return self._with(verbs.filter.filter_view(self._view, spec, name, options))._numbered(
+            cache_file_name
+        )
 
     def explain_cache(
         self,
@@ -224,13 +221,15 @@ class Maps(Held):
             raise BadArgument(f"operation {operation!r} is neither map nor filter")
         known = {name: value for name, value in arguments.items() if name in decide[operation]}
         spec = self._spec(function or _identity, **known)
-        return explain(self._view, spec, operation, self._cache, new_fingerprint)
+        return verbs.explain.explain(self._view, spec, operation, self._cache, new_fingerprint)
 
     def cleanup_cache_files(self) -> int:
         """Remove results that were made of this dataset and that nobody uses; how many.
 
         Files of this dataset, and of any that is open in some process, stay.
         """
+        from arrowprep.dataset.storage import shelf
+
         own = set(self._view.files)
         made = [
             entry for entry in shelf.results(self._cache.folder) if entry.parent == self._view.fingerprint
@@ -320,7 +319,7 @@ class Maps(Held):
             raise BadArgument(f"batch_size must be at least 1, not {batch_size}", batch_size=batch_size)
         if by_column is not None:
             names = self._view.check(names_of(by_column) or ())
-            return self._with(grouped(self._view, names))._called(new_fingerprint)
+            return self._with(verbs.group.grouped(self._view, names))._called(new_fingerprint)
         if batch_size is None:
             raise BadArgument("batch needs a batch_size, or by_column")
         plain = self._with(format=FormatSpec())
@@ -350,6 +349,8 @@ def _check_names(cache_file_name: str | os.PathLike[str] | None, suffix_template
         raise BadArgument(f"cache_file_name needs an extension, such as .arrow: {cache_file_name}")
     if suffix_template is None:
         return
+    from string import Formatter
+
     fields = sorted(name for _, name, _, _ in Formatter().parse(suffix_template) if name is not None)
     if fields != ["num_proc", "rank"]:
         raise BadArgument(
@@ -380,4 +381,4 @@ def _uncached(operation: str, reason: Unnameable) -> str:
 
 
 def _unrepeatable_name() -> str:
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from arrowprep.dataset.construct import row_like
+from arrowprep.dataset import verbs
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.skin.held import Held, only_how
-from arrowprep.dataset.verbs import rows as verbs
-from arrowprep.dataset.verbs.combine import appended, stack
 from arrowprep.dataset.verbs.spec import names_of
-from arrowprep.dataset.verbs.stratify import stratified_rows
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -32,7 +29,7 @@ class ChoosesRows(Held):
         indices_cache_file_name: a file for the row numbers, as `from_file` reads it; here and of other verbs
         """
         only_how("select", how)
-        selected = self._with(verbs.select(self._view, indices, self._cache))._called(new_fingerprint)
+        selected = self._with(verbs.rows.select(self._view, indices, self._cache))._called(new_fingerprint)
         return selected._numbered(how.get("indices_cache_file_name"))
 
     def skip(self, n: int) -> Self:
@@ -49,20 +46,22 @@ class ChoosesRows(Held):
             raise BadArgument("only a stream can be repeated for ever; num_times must be a number")
         if num_times <= 0:
             return self.select([])
-        return self._with(stack([self._view] * num_times)) if num_times > 1 else self._with()
+        return self._with(verbs.combine.stack([self._view] * num_times)) if num_times > 1 else self._with()
 
     def add_item(self, item: Mapping[str, Any], new_fingerprint: str | None = None) -> Self:
         """One row more at the end, in memory; columns that either side lacks are null there.
 
         A value takes the type of its column where it can without loss; else the column is widened.
         """
+        from arrowprep.dataset.construct import row_like
+
         row = row_like(self._view.features, item)
-        return self._with(appended(self._view, row))._called(new_fingerprint)
+        return self._with(verbs.combine.appended(self._view, row))._called(new_fingerprint)
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True, **how: Any) -> Self:
         """Shard `index` of `num_shards`: neighbouring rows, or every num_shards-th row."""
         only_how("shard", how)
-        shard = self._with(verbs.select_shard(self._view, num_shards, index, contiguous))
+        shard = self._with(verbs.rows.select_shard(self._view, num_shards, index, contiguous))
         return shard._numbered(how.get("indices_cache_file_name"))
 
     def shuffle(
@@ -76,8 +75,8 @@ class ChoosesRows(Held):
     ) -> Self:
         """All rows in an order drawn by NumPy's default generator; equal seeds give equal orders."""
         only_how("shuffle", how)
-        drawn = verbs.generator_of(seed, generator)
-        shuffled = verbs.shuffle(self._view, drawn, self._cache, self._reuse(load_from_cache_file))
+        drawn = verbs.rows.generator_of(seed, generator)
+        shuffled = verbs.rows.shuffle(self._view, drawn, self._cache, self._reuse(load_from_cache_file))
         named = self._with(shuffled)._called(new_fingerprint)
         return named._numbered(how.get("indices_cache_file_name"))
 
@@ -99,7 +98,7 @@ class ChoosesRows(Held):
         places = {"at_end": False, "last": False, "at_start": True, "first": True}
         if null_placement not in places:
             raise BadArgument(f"null_placement {null_placement!r} is none of {', '.join(places)}")
-        rows = verbs.sort(self._view, columns, down, places[null_placement], self._cache)
+        rows = verbs.rows.sort(self._view, columns, down, places[null_placement], self._cache)
         return self._with(rows)._called(new_fingerprint)._numbered(how.get("indices_cache_file_name"))
 
     def train_test_split(
@@ -122,20 +121,20 @@ class ChoosesRows(Held):
         from arrowprep.dataset.splits import DatasetDict
 
         only_how("train_test_split", how)
-        train, test = verbs.split_sizes(self._view.num_rows, test_size, train_size)
-        drawn = verbs.generator_of(seed, generator) if shuffle else None
+        train, test = verbs.rows.split_sizes(self._view.num_rows, test_size, train_size)
+        drawn = verbs.rows.generator_of(seed, generator) if shuffle else None
         drawn_name = None if drawn is None else fingerprint_of(drawn)
         if stratify_by_column is None:
-            drawn_rows = verbs.split_rows(self._view.num_rows, train, test, drawn)
+            drawn_rows = verbs.rows.split_rows(self._view.num_rows, train, test, drawn)
         else:
-            drawn_rows = stratified_rows(self._view, stratify_by_column, train, test, drawn)
+            drawn_rows = verbs.stratify.stratified_rows(self._view, stratify_by_column, train, test, drawn)
         chosen = dict(zip(("train", "test"), drawn_rows, strict=True))
         note = {"operation": "train_test_split", "parent": self._view.fingerprint}
         splits = DatasetDict()
         for split, rows in chosen.items():
             by = () if stratify_by_column is None else (stratify_by_column,)
             name = combine("train_test_split", self._view.fingerprint, split, train, test, drawn_name, *by)
-            part = self._with(self._view.select(verbs.stored(rows, name, self._cache, note), name))
+            part = self._with(self._view.select(verbs.rows.stored(rows, name, self._cache, note), name))
             given = train_new_fingerprint if split == "train" else test_new_fingerprint
             part._numbered(how.get(f"{split}_indices_cache_file_name"))
             splits[split] = cast("Dataset", part._called(given))
@@ -143,8 +142,8 @@ class ChoosesRows(Held):
 
     def unique(self, column: str) -> list[Any]:
         """The distinct values of a column."""
-        return list(verbs.unique(self._view, column).to_pylist())
+        return list(verbs.rows.unique(self._view, column).to_pylist())
 
     def value_counts(self, column: str) -> dict[Any, int]:
         """How many rows hold each value of a column, the most frequent first; null is None."""
-        return verbs.value_counts(self._view, column)
+        return verbs.rows.value_counts(self._view, column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import secrets
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -292,7 +292,7 @@ class Memory:
 
     @cached_property
     def _spilled(self) -> Files:
-        path = scratch_folder() / f"memory-{secrets.token_hex(8)}.arrow"
+        path = scratch_folder() / f"memory-{os.urandom(8).hex()}.arrow"
         with ipc.write_aside(path, self.schema) as writer:
             for batch in self.chunks.batches:
                 writer.write_batch(batch)

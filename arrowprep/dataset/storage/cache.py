@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -90,7 +89,7 @@ class Cache:
 
     def stem(self, fingerprint: str) -> Path:
         """A beginning of part names that no other run uses."""
-        return self.path(fingerprint).with_suffix("").with_name(f"cache-{fingerprint}-{secrets.token_hex(4)}")
+        return self.path(fingerprint).with_suffix("").with_name(f"cache-{fingerprint}-{os.urandom(4).hex()}")
 
     def find(self, fingerprint: str, *, verify: bool = False) -> Entry | None:
         """The entry, or None where it is absent, truncated, or lacks a part.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -70,7 +69,7 @@ def _read(path: Path, folder: Path, stem: str) -> Part | None:
     except (KeyError, ValueError):
         return None
     if path.suffix == ".tmp" or not _has_end(path):
-        path = _written_again(path, len(found), folder / f"{stem}-{secrets.token_hex(4)}-salvaged.arrow")
+        path = _written_again(path, len(found), folder / f"{stem}-{os.urandom(4).hex()}-salvaged.arrow")
     spans = tuple(_span(metadata) for metadata in found)
     return Part(path, schema.remove_metadata(), note, spans)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import secrets
 from functools import lru_cache
 
 import xxhash
@@ -15,7 +14,7 @@ _MARK = re.compile(r"(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(?:\.tmp)?$")
 
 def mark() -> str:
     """The end of a name that is this process's alone."""
-    return f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{_host()}-{os.getpid()}-{os.urandom(4).hex()}"
 
 
 def is_gone(name: str) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from inspect import iscoroutine
@@ -14,9 +14,10 @@ import pyarrow as pa
 from arrowprep.dataset.fingerprint import combine
 from arrowprep.dataset.indices import RowArray, Span, simplest
 from arrowprep.dataset.plain import bool_flags, valid_flags
-from arrowprep.dataset.verbs.map import RunOptions, about, map_view
+from arrowprep.dataset.verbs.map import map_view
+from arrowprep.dataset.verbs.naming import about
 from arrowprep.dataset.verbs.returned import HIDDEN, kind_of
-from arrowprep.dataset.verbs.spec import MapSpec
+from arrowprep.dataset.verbs.spec import MapSpec, RunOptions
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadResult
 
@@ -58,7 +59,7 @@ def filter_view(view: View, spec: MapSpec, name: str, options: RunOptions) -> Vi
             rows = cache.find_rows(name) if options.reuse else None
             if rows is None:
                 # without locks others compute the mask too, and remove theirs
-                mask = combine(name, "mask") if locked else secrets.token_hex(16)
+                mask = combine(name, "mask") if locked else os.urandom(16).hex()
                 numbers = _true_rows(view, spec, mask, options)
                 note = {**about(view, spec, "filter"), "parent": view.fingerprint}
                 rows = cache.publish_rows(name, numbers, note)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from typing import Any
 
-from arrowprep.dataset.fingerprint import combine, describe, fingerprint_of
-from arrowprep.dataset.verbs.spec import MapSpec
+from arrowprep.dataset.fingerprint import Unnameable, combine, describe, fingerprint_of
+from arrowprep.dataset.verbs.spec import MapSpec, label_of
 from arrowprep.dataset.view import View
 
 VERSION = 1  # of the meaning of map and filter: another number is another name for every result
@@ -35,6 +37,15 @@ def name_parts(view: View, spec: MapSpec, operation: str) -> dict[str, str]:
     parts["argument features"] = repr(spec.features)
     parts["format of the dataset"] = repr(spec.format.saved() or fingerprint_of(spec.format.identity))
     return parts
+
+
+def about(view: View, spec: MapSpec, operation: str) -> dict[str, Any]:
+    """What an entry tells whoever lists the cache, or asks why another one was missed."""
+    said: dict[str, Any] = {"operation": operation, "function": label_of(spec.function), "made": time.time()}
+    said["parents"] = view.entries
+    with contextlib.suppress(Unnameable):
+        said["key"] = name_parts(view, spec, operation)
+    return said
 
 
 def _arguments(spec: MapSpec) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a map computes: the function, what it is shown, and the rules for what it returns."""
+"""What a map computes: the function, what it is shown, the rules for what it returns; and how it runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.storage.cache import Cache
 from arrowprep.dataset.verbs.coroutines import is_async
 from arrowprep.dataset.verbs.stateful import class_of
 
@@ -47,6 +48,26 @@ class MapSpec:
             pieces = 1 if is_async(self.function) else PIECES  # rows that wait together cost one wait
             return max(1, min(ROWS_AT_ONCE, num_rows // pieces))
         return self.batch_size if self.batch_size and self.batch_size > 0 else max(num_rows, 1)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a map runs; nothing here changes a row, and nothing is part of a name.
+
+    operation: whose result it is, "map" or "filter"
+    compression: of the files it writes; those there are may have others
+    verify: read what is found, and make anew what is not as it was written
+    """
+
+    cache: Cache
+    operation: str = "map"
+    num_proc: int | None = None
+    reuse: bool = True
+    keep_in_memory: bool = False
+    desc: str = "Map"
+    show_progress: bool | None = None
+    compression: str | None = None
+    verify: bool = False
 
 
 def label_of(function: Callable[..., Any]) -> str:
