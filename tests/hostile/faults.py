@@ -15,7 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +159,8 @@ def workers_killed(root: Path, seed: int) -> None:
         time.sleep(rng.uniform(0, 1))
         others = [pid for pid in group_of(parent) if pid != parent]
         if others:
-            os.kill(rng.choice(others), signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(rng.choice(others), signal.SIGKILL)
         time.sleep(rng.uniform(0, 0.5))
         ended(parent, 0.0)
         until(lambda: group_of(parent) == [])  # noqa: B023  # the last may be in the middle of a task

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import group_of, until
 
 ROOT = str(Path(__file__).parents[2])
 
@@ -102,19 +102,6 @@ def is_alive(pid: int) -> bool:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
-
-
-def group_of(leader: int) -> list[int]:
-    """Live processes of a process group."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[2]) == leader and fields[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
 
 
 def working(folder: Path) -> list[int]:
