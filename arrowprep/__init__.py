@@ -55,7 +55,8 @@ if TYPE_CHECKING:
         update_fingerprint,
     )
     from arrowprep.dataset.info import DatasetInfo, NamedSplit, Split
-    from arrowprep.dataset.loading import load_from_disk, load_local
+    from arrowprep.dataset.loading import load_local
+    from arrowprep.dataset.saved import load_from_disk
     from arrowprep.dataset.splits import DatasetDict
     from arrowprep.dataset.stream.iterable import IterableDataset
     from arrowprep.dataset.stream.splits import IterableDatasetDict
@@ -129,7 +130,7 @@ _HOME = {
     "get_dataset_config_names": "dataset.by_name",
     "load_dataset": "dataset.by_name",
     "load_local": "dataset.loading",
-    "load_from_disk": "dataset.loading",
+    "load_from_disk": "dataset.saved",
 }
 
 _MODULES = {"chat", "data", "logging", "tokenize"}

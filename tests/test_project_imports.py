@@ -22,8 +22,8 @@ PEERS = {"datasets", "tokenizers", "transformers", "trl", "tiktoken", "sentencep
 DATASET_LAYERS = [
     {"indices", "fingerprint", "features", "storage", "formats", "execute"},
     {"view"},
-    {"verbs", "load", "save"},
-    {"dataset", "skin", "splits", "loading", "by_name", "stream"},
+    {"verbs", "load", "save", "info"},
+    {"dataset", "skin", "splits", "loading", "saved", "by_name", "stream"},
 ]
 
 

@@ -1,4 +1,4 @@
-"""load_local: files to datasets; and the way back from a folder that save_to_disk wrote."""
+"""load_local: files to datasets."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from arrowprep.dataset.dataset import Dataset, concatenate_datasets
 from arrowprep.dataset.features import Features
-from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.load import discover
 from arrowprep.dataset.load.convert import convert
-from arrowprep.dataset.load.hf_disk import read_hf_disk, saved_splits
 from arrowprep.dataset.load.remote import localized
-from arrowprep.dataset.load.split_expressions import rows_of_expression
-from arrowprep.dataset.load.subsets import subset_of
-from arrowprep.dataset.splits import DatasetDict
-from arrowprep.dataset.storage.backing import Files
 from arrowprep.dataset.storage.converted import Reuse
 from arrowprep.dataset.storage.scratch import cache_root
 from arrowprep.dataset.storage.shelf import FILES, tidy
@@ -25,6 +19,7 @@ from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
+    from arrowprep.dataset.splits import DatasetDict
     from arrowprep.dataset.stream.iterable import IterableDataset
     from arrowprep.dataset.stream.splits import IterableDatasetDict
 
@@ -130,8 +125,10 @@ def load_local(
     path = localized(path, folder, **(reader_options.pop("storage_options", None) or {}))
     if discover.kind(path) == "hf_disk":
         assert isinstance(path, str | os.PathLike)
-        saved = _saved(Path(path), keep_in_memory)
-        return _streamed(saved, split) if streaming else _picked(saved, split)
+        from arrowprep.dataset.saved import saved
+
+        kept = saved(Path(path), keep_in_memory)
+        return _streamed(kept, split) if streaming else _picked(kept, split)
     reader = reader_options.pop("reader", None)
     path, reader_options = _subset(path, reader_options.pop("name", None), reader_options)
     if streaming:
@@ -140,7 +137,7 @@ def load_local(
         wanted = None if features is None else Features(features)
         found = discover.discover(path, reader=reader)
         return picked(of_files(found, reader, columns, wanted, reader_options), split)
-    splits = DatasetDict()
+    splits: dict[str, Dataset] = {}
     for name, files in discover.discover(path, reader=reader).items():
         loaded = convert(
             files,
@@ -169,6 +166,8 @@ def _subset(
 ) -> tuple[Paths | Mapping[str, Paths], dict[str, Any]]:
     """The files of a folder's subset, and how they are read; what the caller says of it goes before."""
     if isinstance(path, str | os.PathLike) and os.path.isdir(path):
+        from arrowprep.dataset.load.subsets import subset_of
+
         found = subset_of(Path(path), name)
         return (path, options) if found is None else (found.paths, {**found.options, **options})
     if name is not None:
@@ -176,45 +175,20 @@ def _subset(
     return path, options
 
 
-def load_from_disk(
-    dataset_path: str | os.PathLike[str],
-    keep_in_memory: bool = False,
-    storage_options: Mapping[str, Any] | None = None,
-) -> Dataset | DatasetDict:
-    """What `save_to_disk` wrote, here or in `datasets`: mapped where it lies, fetched once from a URL.
-
-    storage_options: of the fsspec file system of a URL
-    """
-    dataset_path = localized(dataset_path, cache_root(), **(storage_options or {}))
-    found = _saved(Path(dataset_path), keep_in_memory)
-    return found if saved_splits(dataset_path) is not None else found["train"]
-
-
-def _saved(folder: Path, keep_in_memory: bool) -> DatasetDict:
-    splits = saved_splits(folder) or {"train": folder}
-    return DatasetDict({name: _saved_one(path, keep_in_memory) for name, path in splits.items()})
-
-
-def _saved_one(folder: Path, keep_in_memory: bool) -> Dataset:
-    saved = read_hf_disk(folder)
-    view = View.over(Files(saved.parts), saved.fingerprint, saved.features)
-    dataset = Dataset._over(
-        view.in_memory() if keep_in_memory else view,
-        split=saved.split,
-        info=DatasetInfo.from_dict(saved.info),
-    )
-    shown = saved.format
-    dataset.set_format(shown["type"], shown["columns"], shown["output_all_columns"], **shown["format_kwargs"])
-    return dataset
-
-
-def _picked(splits: DatasetDict, expression: str | None) -> Dataset | DatasetDict:
+def _picked(splits: Mapping[str, Dataset], expression: str | None) -> Dataset | DatasetDict:
     """The one split there is, all of several, or what an expression picks."""
     if expression is None:
-        return next(iter(splits.values())) if len(splits) == 1 else splits
+        if len(splits) == 1:
+            return next(iter(splits.values()))
+        from arrowprep.dataset.splits import DatasetDict
+
+        return DatasetDict(splits)
+    from arrowprep.dataset.load.split_expressions import rows_of_expression
+
+    num_rows = {name: dataset.num_rows for name, dataset in splits.items()}
     parts = [
         splits[name].select(range(start, stop))
-        for name, start, stop in rows_of_expression(expression, splits.num_rows)
+        for name, start, stop in rows_of_expression(expression, num_rows)
     ]
     return parts[0] if len(parts) == 1 else concatenate_datasets(parts, split=expression)
 

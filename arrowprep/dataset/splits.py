@@ -270,7 +270,7 @@ class DatasetDict(dict[str, Dataset]):
         storage_options: Mapping[str, Any] | None = None,
     ) -> DatasetDict:
         """What `save_to_disk` wrote. Raises BadArgument for the folder of one dataset."""
-        from arrowprep.dataset.loading import load_from_disk
+        from arrowprep.dataset.saved import load_from_disk
 
         found = load_from_disk(dataset_dict_path, keep_in_memory, storage_options)
         if not isinstance(found, DatasetDict):

@@ -5,8 +5,6 @@ path -> its name by content -> known? else read, widen, write -> one schema for 
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,24 +14,16 @@ from typing import Any
 import pyarrow as pa
 
 from arrowprep.dataset.features import Features
-from arrowprep.dataset.load import ipc
-from arrowprep.dataset.load.fitting import floor_of
-from arrowprep.dataset.load.ranges import read_in_ranges
 from arrowprep.dataset.load.readers import Reader, named_reader, reader_for, unknown_type
-from arrowprep.dataset.load.segments import ReadAgain
 from arrowprep.dataset.load.spec import ReadSpec
-from arrowprep.dataset.load.written import Written, write_tables
 from arrowprep.dataset.storage.backing import Files
 from arrowprep.dataset.storage.converted import AS_FOUND, Converted, Entry, Made, Reuse, supersede
 from arrowprep.dataset.storage.ipc import open_mapped, schema_of
-from arrowprep.dataset.storage.room import expect
 from arrowprep.dataset.storage.sources import Sources, name_of, stat_name
-from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict, UnreadableFile
-from arrowprep.progress import bar
+from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict
 
 _VERSION = 2  # of what readers make of a file; part of every name
 _SPEED_ONLY = {"block_bytes", "batch_size"}  # options that change no row
-_AS_LARGE = {"json", "csv", "text"}  # formats that take about as much as Arrow, if they are not compressed
 _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: hashing would read it all
 
 
@@ -68,7 +58,7 @@ class _How:
 
 
 @dataclass(frozen=True)
-class _Source:
+class Source:
     """One file: what reads it, and what for."""
 
     path: Path
@@ -94,7 +84,11 @@ class _Source:
     @property
     def is_mapped(self) -> bool:
         """Whether the file is used as it is."""
-        if self.reader.name != "arrow" or not ipc.can_be_mapped(self.path):
+        if self.reader.name != "arrow":
+            return False
+        from arrowprep.dataset.load.ipc import can_be_mapped
+
+        if not can_be_mapped(self.path):
             return False
         wanted = self.spec.floor if self.features is None else self.features.arrow_schema
         return not wanted.names or bool(wanted.equals(schema_of(self.path)))
@@ -160,64 +154,46 @@ def _source(
     columns: Sequence[str] | None,
     features: Features | None,
     options: Mapping[str, Any],
-) -> _Source:
+) -> Source:
     chosen = reader_for(path) if reader is None else named_reader(reader)
     if chosen is None:
         raise unknown_type(path)
     spec = ReadSpec(
         options=chosen.check(options),
-        floor=pa.schema([]) if features is None else floor_of(features),
+        floor=_floor(features),
         columns=None if columns is None else tuple(columns),
     )
     stat_name(path)  # MissingFile, before anything is asked of the file
     by_stat = chosen.name == "arrow" and path.stat().st_size > _HASH_BYTES
     content = known.content(path, by_stat=by_stat, refresh=reuse.refresh)
-    return _Source(path, chosen, spec, features, content)
+    return Source(path, chosen, spec, features, content)
 
 
-def _entry(source: _Source, how: _How) -> Entry:
+def _floor(features: Features | None) -> pa.Schema:
+    if features is None:
+        return pa.schema([])
+    from arrowprep.dataset.load.fitting import floor_of
+
+    return floor_of(features)
+
+
+def _entry(source: Source, how: _How) -> Entry:
     """The file as Arrow: mapped, found in the cache, or read now."""
     if source.is_mapped:
         table = open_mapped(source.path)
         return Entry(source.key, (source.path,), table.schema, table.num_rows)
-    return how.cache.get(source.key, partial(_convert, source, how.num_proc), how.reuse)
+    return how.cache.get(source.key, partial(_made, source, how.num_proc), how.reuse)
 
 
-def _convert(source: _Source, num_proc: int | None, folder: Path) -> Made:
-    """The rows of a file as Arrow files in `folder`."""
-    before = stat_name(source.path)
-    if source.spec.columns is None and source.reader.name in _AS_LARGE:
-        expect(folder, source.path.stat().st_size // 2, f"{source.path.name} as Arrow needs at least")
-    spec = source.spec
-    while True:
-        try:
-            written = _read_into(folder, source, spec, num_proc)
-        except ReadAgain as again:
-            spec = replace(spec, floor=again.floor)
-            for left in folder.iterdir():
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-            continue
-        if stat_name(source.path) != before:
-            raise UnreadableFile(f"{source.path} was changed while it was read", path=source.path)
-        note = {"operation": "load", "source": os.path.abspath(source.path), "content": source.content}
-        return Made(written.parts, written.num_rows, note)
+def _made(source: Source, num_proc: int | None, folder: Path) -> Made:
+    from arrowprep.dataset.load.reading import made_of  # with the readers, which what is found needs none of
+
+    return made_of(source, num_proc, folder)
 
 
-def _read_into(folder: Path, source: _Source, spec: ReadSpec, num_proc: int | None) -> Written:
-    """The rows of a file as files in `folder`: by several processes where the format and the size allow."""
-    if source.reader.ranges is not None:
-        written = read_in_ranges(source.reader.ranges, source.path, spec, source.features, folder, num_proc)
-        if written is not None:
-            return written
-    with bar(None, f"Reading {source.path.name}") as progress:
-        tables = source.reader.read(source.path, spec)
-        rules = source.reader.rules
-        return write_tables(tables, folder, source.path, spec, source.features, rules, progress.advance)
-
-
-def _agreed(sources: list[_Source], entries: list[Entry], how: _How) -> list[Entry]:
+def _agreed(sources: list[Source], entries: list[Entry], how: _How) -> list[Entry]:
     """The entries with one schema: those of a narrower one are read again with the wider one as the least."""
-    while True:
+    while not all(entry.schema.equals(entries[0].schema) for entry in entries):
         schema = entries[0].schema
         for source, entry in zip(sources, entries, strict=True):
             try:
@@ -228,17 +204,16 @@ def _agreed(sources: list[_Source], entries: list[Entry], how: _How) -> list[Ent
                     path=source.path,
                     **error.facts,
                 ) from error
-        if all(entry.schema.equals(schema) for entry in entries):
-            return entries
         entries = [
             entry
             if entry.schema.equals(schema)
             else _entry(replace(source, spec=replace(source.spec, floor=schema)), how)
             for source, entry in zip(sources, entries, strict=True)
         ]
+    return entries
 
 
-def _all_columns(sources: list[_Source]) -> list[str]:
+def _all_columns(sources: list[Source]) -> list[str]:
     """The names of all columns in the files; for a message."""
     names: dict[str, None] = {}
     for source in sources:

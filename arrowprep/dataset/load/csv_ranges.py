@@ -19,8 +19,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from arrowprep.dataset.load import csv
-from arrowprep.dataset.load.sources import is_compressed, line_starts, opened_range
+from arrowprep.dataset.load.sources import line_starts, opened_range
 from arrowprep.dataset.load.spec import ReadSpec
+from arrowprep.dataset.load.suffixes import is_compressed
 from arrowprep.errors import UnreadableFile
 
 Bytes: TypeAlias = NDArray[np.uint8]

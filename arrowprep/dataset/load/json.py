@@ -27,12 +27,12 @@ from arrowprep.dataset.load.sources import (
     Block,
     blocks,
     check_utf8,
-    is_compressed,
     line_starts,
     opened,
     opened_range,
 )
 from arrowprep.dataset.load.spec import ReadSpec
+from arrowprep.dataset.load.suffixes import is_compressed
 from arrowprep.errors import ArrowprepWarning, TypeConflict
 
 OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}

@@ -1,49 +1,79 @@
 """The formats: which suffix is read by what. The table at the end is the place to add one.
 
-A reader is a function `read(path, spec)` that yields tables of the rows in
-order; each has the types of what it holds. `rules` says how they widen.
+A format's module has `read(path, spec)`, which yields tables of the rows in order, each with the types of
+what it holds, and OPTIONS; it is loaded when a file is read. `rules` says how the types widen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from arrowprep.dataset.load import csv, csv_ranges, ipc, json, parquet, text
-from arrowprep.dataset.load.ranges import Ranges
-from arrowprep.dataset.load.segments import NATURAL, TYPED, Rules
-from arrowprep.dataset.load.sources import is_compressed, kind_of
 from arrowprep.dataset.load.spec import ReadSpec
+from arrowprep.dataset.load.suffixes import is_compressed, kind_of
 from arrowprep.errors import BadArgument, UnknownFileType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from arrowprep.dataset.load.ranges import Ranges
+    from arrowprep.dataset.load.segments import Rules
 
 
 @dataclass(frozen=True)
 class Reader:
     """One format.
 
+    module: beside this one, that reads it
     suffixes: of its files, compression left out
-    options: names of what it can be told
+    typed: whether files say the types of what they hold
     compressed: whether files may be compressed as a whole
     defaults: options that differ from the format's usual ones
-    ranges: how several processes read one file; None: one does
+    in_ranges: the module by which several processes read one file; None: one does
     """
 
     name: str
-    read: Callable[[Path, ReadSpec], Iterator[pa.Table]]
+    module: str
     suffixes: tuple[str, ...]
-    options: Collection[str]
-    rules: Rules
+    typed: bool = False
     compressed: bool = True
     defaults: Mapping[str, Any] | None = None
-    ranges: Ranges | None = None
+    in_ranges: str | None = None
+
+    def read(self, path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
+        """Tables of the rows, in order."""
+        tables: Iterator[pa.Table] = _beside(self.module).read(path, spec)
+        return tables
+
+    @property
+    def options(self) -> Collection[str]:
+        """Names of what it can be told."""
+        names: Collection[str] = _beside(self.module).OPTIONS
+        return names
+
+    @property
+    def rules(self) -> Rules:
+        """How the types of its tables widen."""
+        from arrowprep.dataset.load.segments import NATURAL, TYPED
+
+        return TYPED if self.typed else NATURAL
+
+    @property
+    def ranges(self) -> Ranges | None:
+        """How several processes read one file."""
+        if self.in_ranges is None:
+            return None
+        from arrowprep.dataset.load.ranges import Ranges
+
+        module = _beside(self.in_ranges)
+        return Ranges(module.cuts, module.read_range)
 
     def check(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """The options with defaults; BadArgument for one that this format does not have."""
-        if unknown := sorted(set(options) - set(self.options)):
+        if options and (unknown := sorted(set(options) - set(self.options))):
             raise BadArgument(
                 f"the {self.name} reader has no option {', '.join(map(repr, unknown))}; "
                 f"its options are {', '.join(sorted(self.options)) or 'none'}",
@@ -52,20 +82,19 @@ class Reader:
         return {**(self.defaults or {}), **options}
 
 
-_OF_JSON = Ranges(json.cuts, json.read_range)
-_OF_CSV = Ranges(csv_ranges.cuts, csv_ranges.read_range)
-_TABS = {"sep": "\t"}
+def _beside(module: str) -> Any:
+    return import_module(f"arrowprep.dataset.load.{module}")
+
+
 READERS = {
     reader.name: reader
     for reader in (
-        Reader("json", json.read, (".jsonl", ".json", ".ndjson"), json.OPTIONS, NATURAL, ranges=_OF_JSON),
-        Reader("csv", csv.read, (".csv",), csv.OPTIONS, NATURAL, ranges=_OF_CSV),
-        Reader(
-            "tsv", csv.read, (".tsv", ".tab"), csv.OPTIONS, NATURAL, defaults={"sep": "\t"}, ranges=_OF_CSV
-        ),
-        Reader("parquet", parquet.read, (".parquet", ".pq"), parquet.OPTIONS, TYPED, compressed=False),
-        Reader("arrow", ipc.read, (".arrow", ".feather", ".ipc"), ipc.OPTIONS, TYPED, compressed=False),
-        Reader("text", text.read, (".txt", ".text"), text.OPTIONS, NATURAL),
+        Reader("json", "json", (".jsonl", ".json", ".ndjson"), in_ranges="json"),
+        Reader("csv", "csv", (".csv",), in_ranges="csv_ranges"),
+        Reader("tsv", "csv", (".tsv", ".tab"), defaults={"sep": "\t"}, in_ranges="csv_ranges"),
+        Reader("parquet", "parquet", (".parquet", ".pq"), typed=True, compressed=False),
+        Reader("arrow", "ipc", (".arrow", ".feather", ".ipc"), typed=True, compressed=False),
+        Reader("text", "text", (".txt", ".text")),
     )
 }
 _BY_SUFFIX = {suffix: reader for reader in READERS.values() for suffix in reader.suffixes}

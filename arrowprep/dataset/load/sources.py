@@ -63,25 +63,12 @@ def _open_zstd(path: Path) -> Any:
     return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
 
 
-_OPENERS: dict[str, Callable[[Path], Any]] = {
+_OPENERS: dict[str, Callable[[Path], Any]] = {  # the suffixes are those of suffixes.COMPRESSED
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
     ".zst": _open_zstd,
 }
-COMPRESSED = frozenset(_OPENERS)
-
-
-def kind_of(path: Path) -> str:
-    """The suffix that tells the format, compression left out: ".jsonl" of "a.jsonl.gz"."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
-def is_compressed(path: Path) -> bool:
-    return path.suffix.lower() in COMPRESSED
 
 
 @contextmanager

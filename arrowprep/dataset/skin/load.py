@@ -13,8 +13,6 @@ import pyarrow as pa
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import Unnameable, combine
 from arrowprep.dataset.info import DatasetInfo
-from arrowprep.dataset.load.generated import generate, generated_name
-from arrowprep.dataset.load.plain import plain
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Files, Memory
 from arrowprep.dataset.storage.converted import Reuse
@@ -61,6 +59,8 @@ class Loads(Held):
         refresh: run the generator, whatever is in the cache
         verify: read what is found there, and run it again where a byte has changed
         """
+        from arrowprep.dataset.load.generated import generate, generated_name
+
         if not callable(generator):
             raise WrongType(f"generator must be callable: a function, not a {type(generator).__name__}")
         wanted = None if features is None else Features(features)
@@ -139,7 +139,7 @@ class Loads(Held):
     ) -> Dataset:
         """What `save_to_disk` wrote. Raises BadArgument for a folder of several splits."""
         from arrowprep.dataset.dataset import Dataset
-        from arrowprep.dataset.loading import load_from_disk
+        from arrowprep.dataset.saved import load_from_disk
 
         found = load_from_disk(dataset_path, keep_in_memory, storage_options)
         if not isinstance(found, Dataset):
@@ -179,6 +179,8 @@ class Loads(Held):
         indices_buffer: pa.Buffer | bytes | None = None,
     ) -> Self:
         """The rows of an Arrow stream in memory. indices_buffer: a stream of row numbers that selects them"""
+        from arrowprep.dataset.load.plain import plain
+
         table = _stream_in(buffer)
         view = View.over(Memory(plain(table)), combine("memory", table))
         dataset = cls._over(view, split=split, info=info)

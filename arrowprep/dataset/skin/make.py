@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.dataset.construct import retyped, table_of_columns, table_of_frame, table_of_rows
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Rows, simplest
 from arrowprep.dataset.info import DatasetInfo
-from arrowprep.dataset.load.plain import plain
 from arrowprep.dataset.plain import uint64_numbers
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage.backing import Memory
@@ -44,6 +42,8 @@ class Makes(Held):
         """
         table = arrow_table if isinstance(arrow_table, pa.Table) else pa.table(arrow_table)
         if info is not None and info.features is not None:
+            from arrowprep.dataset.construct import retyped
+
             table = retyped(table, info.features)
         view = View.over(Memory(table), fingerprint or combine("memory", fingerprint_of(table)))
         if indices_table is not None:
@@ -65,6 +65,8 @@ class Makes(Held):
         info: texts about it, perhaps features
         on_mixed_types: "use_json" makes a column of several types JSON, which is an error otherwise
         """
+        from arrowprep.dataset.construct import table_of_columns
+
         return cls(table_of_columns(mapping, _types(features, info), on_mixed_types), info, split)
 
     @classmethod
@@ -77,6 +79,8 @@ class Makes(Held):
         on_mixed_types: str | None = None,
     ) -> Self:
         """From a list of rows; the columns are the keys of all rows, absent ones null."""
+        from arrowprep.dataset.construct import table_of_rows
+
         return cls(table_of_rows(mapping, _types(features, info), on_mixed_types), info, split)
 
     @classmethod
@@ -89,6 +93,8 @@ class Makes(Held):
         preserve_index: bool | None = None,
     ) -> Self:
         """From a pandas data frame; its index becomes a column where it has a name, or on request."""
+        from arrowprep.dataset.construct import table_of_frame
+
         return cls(table_of_frame(df, _types(features, info), preserve_index), info, split)
 
     @classmethod
@@ -100,6 +106,9 @@ class Makes(Held):
         split: str | None = None,
     ) -> Self:
         """From a Polars data frame; a lazy one is collected."""
+        from arrowprep.dataset.construct import retyped
+        from arrowprep.dataset.load.plain import plain
+
         frame: Any = df.collect() if hasattr(df, "collect") else df
         table, wanted = frame.to_arrow(), _types(features, info)
         return cls(plain(table if wanted is None else retyped(table, Features(wanted))), info, split)

@@ -1,0 +1,19 @@
+"""What the name of a file says: its format, and whether it is compressed as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+COMPRESSED = frozenset({".gz", ".bz2", ".xz", ".zst"})
+
+
+def kind_of(path: Path) -> str:
+    """The suffix that tells the format, compression left out: ".jsonl" of "a.jsonl.gz"."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def is_compressed(path: Path) -> bool:
+    return path.suffix.lower() in COMPRESSED
