@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from arrowprep.dataset import verbs
-from arrowprep.dataset.info import merged
+from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.skin.columns import ChangesColumns
 from arrowprep.dataset.skin.export import Exports
 from arrowprep.dataset.skin.format import Formats
@@ -49,24 +49,31 @@ class Dataset(Makes, Loads, Looks, ChoosesRows, ChangesColumns, Formats, Maps, E
 _Kind = TypeVar("_Kind", bound="Dataset | IterableDataset")  # streams are imported where there are some
 
 
-def concatenate_datasets(dsets: Iterable[_Kind], split: str | None = None, axis: int = 0) -> _Kind:
-    """Datasets or streams end to end (axis 0, features aligned) or side by side (axis 1), without copies."""
+def concatenate_datasets(
+    dsets: Iterable[_Kind], info: DatasetInfo | None = None, split: str | None = None, axis: int = 0
+) -> _Kind:
+    """Datasets or streams end to end (axis 0, features aligned) or side by side (axis 1), without copies.
+
+    info: what is told of the result; by default what is told of all
+    """
     found: list[Any] = list(dsets)
     if axis not in (0, 1):
         raise BadArgument(f"axis must be 0 (rows) or 1 (columns), not {axis!r}")
     if not _are_streams(found, "concatenate"):
-        return cast("_Kind", _concatenated(found, split, axis))
+        return cast("_Kind", _concatenated(found, info, split, axis))
     from arrowprep.dataset.stream.iterable import concatenated
 
-    return cast("_Kind", concatenated(found, split, axis))
+    return cast("_Kind", concatenated(found, info, split, axis))
 
 
-def _concatenated(datasets: Sequence[Dataset], split: str | None, axis: int) -> Dataset:
+def _concatenated(
+    datasets: Sequence[Dataset], info: DatasetInfo | None, split: str | None, axis: int
+) -> Dataset:
     first = datasets[0]
     join = verbs.combine.stack if axis == 0 else verbs.combine.side_by_side
     view = first._view if len(datasets) == 1 else join([d._view for d in datasets])
     formats = {repr(d._format.identity) for d in datasets}
-    info = merged([d._info for d in datasets])
+    info = info or DatasetInfo.from_merge([d._info for d in datasets])
     joined = Dataset._over(view, split=split or first.split, cache_dir=first._cache_dir, info=info)
     if len(formats) == 1 and (axis == 0 or first._format.columns is None):
         joined._format = first._format
@@ -77,33 +84,36 @@ def interleave_datasets(
     datasets: Sequence[_Kind],
     probabilities: Sequence[float] | None = None,
     seed: int | None = None,
+    info: DatasetInfo | None = None,
     split: str | None = None,
     stopping_strategy: str = "first_exhausted",
 ) -> _Kind:
     """Rows of several datasets, or streams, by turns: one after the other, or drawn by chance with a seed.
 
     probabilities: of each at each turn
+    info: as of `concatenate_datasets`
     stopping_strategy: "first_exhausted" ends with the first dataset; "all_exhausted" goes on,
         those that ended beginning anew, until all have ended; "all_exhausted_without_replacement"
         gives every row once
     """
     found: list[Any] = list(datasets)
     if not _are_streams(found, "interleave"):
-        return cast("_Kind", _interleaved(found, probabilities, seed, split, stopping_strategy))
+        return cast("_Kind", _interleaved(found, probabilities, seed, info, split, stopping_strategy))
     from arrowprep.dataset.stream.iterable import interleaved
 
-    return cast("_Kind", interleaved(found, probabilities, seed, split, stopping_strategy))
+    return cast("_Kind", interleaved(found, probabilities, seed, info, split, stopping_strategy))
 
 
 def _interleaved(
     datasets: Sequence[Dataset],
     probabilities: Sequence[float] | None,
     seed: int | None,
+    info: DatasetInfo | None,
     split: str | None,
     strategy: str,
 ) -> Dataset:
     order = verbs.interleave.interleaved_rows([len(d) for d in datasets], probabilities, seed, strategy)
-    return _concatenated(datasets, split, 0).select(order)
+    return _concatenated(datasets, info, split, 0).select(order)
 
 
 def split_dataset_by_node(dataset: _Kind, rank: int, world_size: int, strategy: str = "auto") -> _Kind:

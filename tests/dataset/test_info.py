@@ -7,7 +7,17 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from arrowprep import Dataset, DatasetInfo, NamedSplit, Split, concatenate_datasets, load_from_disk
+from arrowprep import (
+    Dataset,
+    DatasetInfo,
+    Features,
+    NamedSplit,
+    Split,
+    Value,
+    concatenate_datasets,
+    load_from_disk,
+)
+from arrowprep.errors import MissingFile, UnreadableFile
 
 MIT = DatasetInfo(description="Two rows.", license="MIT")
 
@@ -88,3 +98,38 @@ def test_a_transform_is_told_and_set_as_the_custom_format(ds: Dataset) -> None:
 def test_a_with_block_gives_the_dataset(ds: Dataset) -> None:
     with ds as inside:
         assert inside[0] == {"n": 1}
+
+
+@pytest.mark.parametrize("folder", ["{tmp_path}/new", "memory://infos"])
+def test_an_info_is_written_to_a_folder_and_read_again(folder: str, tmp_path: Path) -> None:
+    folder = folder.format(tmp_path=tmp_path)
+    info = DatasetInfo(
+        description="x", license="MIT", features=Features({"n": Value("int8")}), download_size=3
+    )
+    info.write_to_directory(folder, pretty_print=True)
+    assert DatasetInfo.from_directory(folder) == info
+
+
+def test_a_folder_without_an_info_says_so(tmp_path: Path) -> None:
+    with pytest.raises(MissingFile, match="dataset_info"):
+        DatasetInfo.from_directory(tmp_path)
+    (tmp_path / "dataset_info.json").write_text("[")
+    with pytest.raises(UnreadableFile, match="no JSON"):
+        DatasetInfo.from_directory(tmp_path)
+
+
+def test_equal_infos_merge_to_the_same_others_to_their_texts() -> None:
+    info = DatasetInfo(description="x", builder_name="json", features=Features({"n": Value("int8")}))
+    assert DatasetInfo.from_merge([info, None, info.copy()]) == info
+    other = DatasetInfo(description="y", builder_name="csv")
+    assert DatasetInfo.from_merge([info, other, info]) == DatasetInfo(description="x\n\ny")
+    assert DatasetInfo.from_merge([None]) == DatasetInfo()
+
+
+def test_an_info_is_updated_with_what_another_knows() -> None:
+    info = DatasetInfo(description="x", download_size=3)
+    info.update(DatasetInfo(description="y"))
+    assert info == DatasetInfo(description="y", download_size=3)
+    copy = info.copy()
+    copy.update(DatasetInfo(), ignore_none=False)
+    assert (copy, info.download_size) == (DatasetInfo(), 3)

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 class PolarsFormat:
-    """A row and a batch are data frames, a column is a series; nulls stay nulls, Json keeps its text."""
+    """A row and a batch are data frames, a column is a series; nulls stay nulls, Json keeps its text.
+
+    schema_overrides: Polars types by column
+    rechunk: whether each column's memory is in one piece
+    """
 
     name: ClassVar[str] = "polars"
     by_column: ClassVar[bool] = False
 
-    def __init__(self) -> None:
+    def __init__(self, schema_overrides: Mapping[str, Any] | None = None, rechunk: bool = True) -> None:
         try:
             import polars
         except ImportError as error:
@@ -29,6 +33,7 @@ class PolarsFormat:
                 "format 'polars' needs Polars; install it with: pip install arrowprep[polars]", name="polars"
             ) from error
         self._polars = polars
+        self._options: dict[str, Any] = {"schema_overrides": schema_overrides, "rechunk": rechunk}
 
     def row(self, table: pa.Table, features: Mapping[str, Any]) -> pl.DataFrame:
         return self.batch(table, features)
@@ -42,7 +47,7 @@ class PolarsFormat:
                 kind = relaid(pa.nulls(0, field.type)).type
                 chunks = [relaid(chunk) for chunk in table.column(at).chunks]
                 table = table.set_column(at, field.name, pa.chunked_array(chunks, kind))
-        return cast("pl.DataFrame", self._polars.from_arrow(table))
+        return cast("pl.DataFrame", self._polars.from_arrow(table, **self._options))
 
     def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[pl.DataFrame]:
         return cut(self, table, features, size)

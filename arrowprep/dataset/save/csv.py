@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pat
@@ -28,6 +29,8 @@ def write_csv(
     na_rep: str = "",
     quoting: int = csv.QUOTE_MINIMAL,
     compression: str | None = "infer",
+    index: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> int:
     """Write rows as CSV in UTF-8; returns the number of bytes, before compression.
 
@@ -41,10 +44,12 @@ def write_csv(
     """
     if len(sep.encode()) != 1 or sep in '"\r\n':
         raise BadArgument(f"sep={sep!r} is not one ASCII character beside quotes and line ends", sep=sep)
+    if index:
+        raise BadArgument("index=True: rows have no index; add_column writes their numbers", index=index)
     if quoting not in _QUOTINGS:
         raise BadArgument(f"quoting={quoting!r} is none of csv.QUOTE_MINIMAL, QUOTE_ALL, QUOTE_NONNUMERIC")
     written = 0
-    with opened(path_or_buf, compression) as stream:
+    with opened(path_or_buf, compression, storage_options) as stream:
         for text in _texts(batches, schema, _Style(sep, na_rep, quoting), header):
             data = text.encode()
             stream.write(data)

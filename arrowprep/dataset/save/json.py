@@ -7,7 +7,7 @@ import datetime
 import decimal
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -29,6 +29,7 @@ def write_json(
     force_ascii: bool = False,
     indent: int | None = None,
     compression: str | None = "infer",
+    storage_options: Mapping[str, Any] | None = None,
 ) -> int:
     """Write rows as JSON in UTF-8; returns the number of bytes, before compression.
 
@@ -54,7 +55,7 @@ def write_json(
     else:
         texts = _array(map(encode, _rows(batches)))
     written = 0
-    with opened(path_or_buf, compression) as stream:
+    with opened(path_or_buf, compression, storage_options) as stream:
         for text in texts:
             data = text.encode()
             stream.write(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ def write_parquet(
     *,
     schema: pa.Schema,
     batch_size: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> int:
     """Write rows as Parquet; returns the number of bytes of the rows in memory, as `datasets` counts.
@@ -31,7 +32,7 @@ def write_parquet(
     """
     written, schema = 0, file_schema(schema)
     with (
-        opened(path_or_buf, None) as stream,
+        opened(path_or_buf, None, storage_options) as stream,
         pq.ParquetWriter(stream, schema, **_by_default(), **options) as writer,
     ):
         for group in _groups(batches, schema, batch_size):

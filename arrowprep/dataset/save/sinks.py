@@ -1,4 +1,4 @@
-"""Where written bytes go: a buffer, or a file that appears when it is whole; compressed by its suffix."""
+"""Where written bytes go: a buffer, a file that appears when it is whole, a URL; compressed by its suffix."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import contextlib
 import gzip
 import lzma
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeAlias
 
 import pyarrow as pa
 
+from arrowprep.dataset.load.remote import file_system, is_remote
 from arrowprep.dataset.storage.ipc import aside_of
 from arrowprep.errors import BadArgument
 
@@ -30,11 +31,20 @@ _BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd"}
 
 
 @contextmanager
-def opened(target: Target, compression: str | None = "infer") -> Iterator[IO[bytes]]:
+def opened(
+    target: Target, compression: str | None = "infer", storage_options: Mapping[str, Any] | None = None
+) -> Iterator[IO[bytes]]:
     """A stream into the target. A file appears under its name only when all was written.
 
     compression: gzip, bz2, xz, zstd, None, or "infer" from a path's suffix
+    storage_options: of the fsspec file system of a URL
     """
+    if is_remote(target):
+        kind = _BY_SUFFIX.get(PurePosixPath(target).suffix.lower()) if compression == "infer" else compression
+        system, there = file_system(target, storage_options or {})
+        with system.open(there, "wb") as file, _compressed(file, kind) as stream:
+            yield stream
+        return
     if not isinstance(target, str | os.PathLike):
         with _compressed(target, None if compression == "infer" else compression) as stream:
             yield stream
@@ -55,6 +65,12 @@ def opened(target: Target, compression: str | None = "infer") -> Iterator[IO[byt
     finally:
         with contextlib.suppress(OSError):
             aside.unlink()
+
+
+def check_processes(num_proc: int | None) -> None:
+    """Refuse a number of processes that is none; files are written by one, as fast as the disk takes them."""
+    if num_proc is not None and num_proc < 1:
+        raise BadArgument(f"num_proc must be at least 1, not {num_proc}", num_proc=num_proc)
 
 
 @contextmanager

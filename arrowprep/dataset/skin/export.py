@@ -58,10 +58,17 @@ class Exports(Held):
         return frame
 
     def to_polars(
-        self, batch_size: int | None = None, batched: bool = False
+        self,
+        batch_size: int | None = None,
+        batched: bool = False,
+        schema_overrides: Mapping[str, Any] | None = None,
+        rechunk: bool = True,
     ) -> pl.DataFrame | Iterator[pl.DataFrame]:
-        """A Polars data frame, or a generator of them where `batched`."""
-        polars = formats.make("polars")
+        """A Polars data frame, or a generator of them where `batched`.
+
+        schema_overrides, rechunk: as polars.from_arrow takes them
+        """
+        polars = formats.make("polars", schema_overrides=schema_overrides, rechunk=rechunk)
         if batched:
             tables = self._view.batches(batch_size or _ROWS_AT_ONCE)
             return (polars.batch(table, self._view.features) for table in tables)
@@ -69,29 +76,60 @@ class Exports(Held):
         return frame
 
     def to_json(
-        self, path_or_buf: Target, batch_size: int | None = None, *, lines: bool | None = None, **options: Any
+        self,
+        path_or_buf: Target,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> int:
         """Write JSON Lines, or with lines=False one array; returns the bytes written.
 
-        options: orient, force_ascii, indent, compression (by default from the suffix)
+        path_or_buf: a file, a buffer, or a URL for fsspec, with storage_options for its file system
+        num_proc: taken, and changes nothing: one process writes; here and in `to_csv`, `to_sql`
+        options: lines, orient, force_ascii, indent, compression (by default from the suffix)
         """
         from arrowprep.dataset.save.json import write_json
+        from arrowprep.dataset.save.sinks import check_processes
 
-        return write_json(self._shown("Writing JSON", batch_size), path_or_buf, lines=lines, **options)
+        check_processes(num_proc)
+        batches = self._shown("Writing JSON", batch_size)
+        return write_json(batches, path_or_buf, storage_options=storage_options, **options)
 
-    def to_csv(self, path_or_buf: Target, batch_size: int | None = None, **options: Any) -> int:
+    def to_csv(
+        self,
+        path_or_buf: Target,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> int:
         """Write CSV; returns the bytes written. options: sep, header, na_rep, quoting, compression."""
         from arrowprep.dataset.save.csv import write_csv
+        from arrowprep.dataset.save.sinks import check_processes
 
-        batches = self._shown("Writing CSV", batch_size)
-        return write_csv(batches, path_or_buf, schema=self._view.schema, **options)
+        check_processes(num_proc)
+        batches, schema = self._shown("Writing CSV", batch_size), self._view.schema
+        return write_csv(batches, path_or_buf, schema=schema, storage_options=storage_options, **options)
 
-    def to_parquet(self, path_or_buf: Target, batch_size: int | None = None, **options: Any) -> int:
+    def to_parquet(
+        self,
+        path_or_buf: Target,
+        batch_size: int | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> int:
         """Write Parquet, snappy by default; returns the bytes of the rows. options: of ParquetWriter."""
         from arrowprep.dataset.save.parquet import write_parquet
 
-        batches = self._shown("Writing Parquet", batch_size)
-        return write_parquet(batches, path_or_buf, schema=self._view.schema, batch_size=batch_size, **options)
+        return write_parquet(
+            self._shown("Writing Parquet", batch_size),
+            path_or_buf,
+            schema=self._view.schema,
+            batch_size=batch_size,
+            storage_options=storage_options,
+            **options,
+        )
 
     def save_to_disk(
         self,
@@ -135,10 +173,14 @@ class Exports(Held):
             sources=self._view.files,
         )
 
-    def to_sql(self, name: str, con: Any, batch_size: int | None = None, **options: Any) -> int:
+    def to_sql(
+        self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **options: Any
+    ) -> int:
         """Write a table of a database; returns its rows. con: as `from_sql`; options: of pandas' to_sql"""
+        from arrowprep.dataset.save.sinks import check_processes
         from arrowprep.dataset.save.sql import write_sql
 
+        check_processes(num_proc)
         return write_sql(self._shown("Writing SQL", batch_size), name, con, self._view.features, **options)
 
     def push_to_hub(self, *args: Any, **options: Any) -> None:

@@ -42,7 +42,7 @@ class Held:
         info: DatasetInfo | None = None,
     ) -> None:
         self._view, self._format, self._split, self._cache_dir = view, format, split, cache_dir
-        self._info = info or DatasetInfo()
+        self._info = DatasetInfo() if info is None else info.copy()  # texts may be set there
 
     @classmethod
     def _over(

@@ -13,7 +13,7 @@ from arrowprep.dataset.column import Column
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import as_rows
 from arrowprep.dataset.indices import Picks, Rows, Span, row_of, rows_of
-from arrowprep.dataset.info import DatasetInfo, NamedSplit
+from arrowprep.dataset.info import DatasetInfo, NamedSplit, Told
 from arrowprep.dataset.plain import int64_array
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.view import field_of
@@ -26,7 +26,7 @@ _ROWS_AT_ONCE = 1000
 _BLOCK_ROWS = 10_000  # read together and cut into batches
 
 
-class Looks(Held):
+class Looks(Told, Held):
     """Facts, rows and columns."""
 
     def __len__(self) -> int:
@@ -56,27 +56,10 @@ class Looks(Held):
 
     @property
     def info(self) -> DatasetInfo:
-        """What is known beside the rows."""
-        size = self.dataset_size
-        return replace(
-            self._info, features=self.features, num_rows=len(self), dataset_size=size, split=self._split
-        )
-
-    @property
-    def description(self) -> str:
-        return self._info.description
-
-    @property
-    def citation(self) -> str:
-        return self._info.citation
-
-    @property
-    def homepage(self) -> str:
-        return self._info.homepage
-
-    @property
-    def license(self) -> str:
-        return self._info.license
+        """What is known beside the rows; its texts may be set."""
+        info, info.features, info.num_rows = self._info, self.features, len(self)
+        info.dataset_size, info.split = self.dataset_size, self._split
+        return info
 
     @property
     def split(self) -> NamedSplit | None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.dataset.features import Features
+from arrowprep.dataset.features import Features, List
 from arrowprep.dataset.stream.base import OneInput, Reader, Run, State, read_whole
 from arrowprep.dataset.verbs.batches import BatchFunction, random_state_kept
 from arrowprep.dataset.verbs.filter import KEEP, Keep
@@ -180,10 +180,15 @@ class Batched(OneInput):
 
     @property
     def features(self) -> Features | None:
-        return None
+        return lists_of(self.input.features)
 
     def open(self, run: Run, shards: Sequence[int]) -> Reader:
         return _Applied(self.input.open(run, shards), _as_one_row, self.size, self.drop_last)
+
+
+def lists_of(known: Features | None) -> Features | None:
+    """The features of rows put together."""
+    return None if known is None else Features({name: List(feature) for name, feature in known.items()})
 
 
 def _as_one_row(table: pa.Table, first: int) -> pa.Table:

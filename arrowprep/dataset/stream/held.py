@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formatted import FormatSpec
+from arrowprep.dataset.info import DatasetInfo, NamedSplit, Told
 from arrowprep.dataset.stream.base import Cursor, Run, Stage, State
 from arrowprep.dataset.stream.places import decode, encode
 from arrowprep.errors import BadArgument
@@ -21,13 +22,20 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Streams:
+class Streams(Told):
     """Iterating, and keeping the place. The stage never changes; format, epoch and place may."""
 
     def __init__(
-        self, stage: Stage, *, format: FormatSpec | None = None, split: str | None = None, epoch: int = 0
+        self,
+        stage: Stage,
+        *,
+        format: FormatSpec | None = None,
+        split: str | None = None,
+        epoch: int = 0,
+        info: DatasetInfo | None = None,
     ) -> None:
         self._stage, self._format, self._split = stage, format or FormatSpec(), split
+        self._info = DatasetInfo() if info is None else info.copy()
         self._epoch: Any = RawValue("q", epoch)  # shared, so that workers that live on see `set_epoch`
         self._cursor: Cursor | None = None
         self._start: dict[str, Any] | None = None  # what was loaded, until it is used
@@ -35,7 +43,11 @@ class Streams:
 
     def _with(self, stage: Stage | None = None, format: FormatSpec | None = None) -> Self:
         return type(self)(
-            stage or self._stage, format=format or self._format, split=self._split, epoch=self.epoch
+            stage or self._stage,
+            format=format or self._format,
+            split=self._split,
+            epoch=self.epoch,
+            info=self._info,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -62,6 +74,22 @@ class Streams:
         return None if self._stage.features is None else list(self._stage.features)
 
     @property
+    def num_columns(self) -> int | None:
+        """How many columns there are; None where only reading would tell."""
+        return None if self._stage.features is None else len(self._stage.features)
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What is known beside the rows."""
+        self._info.features = self.features
+        return self._info
+
+    @property
+    def dataset_size(self) -> int | None:
+        """What was written down about it: a stream is not measured."""
+        return self._info.dataset_size
+
+    @property
     def num_shards(self) -> int:
         """How many parts can be read at the same time."""
         return self._stage.num_shards
@@ -69,8 +97,8 @@ class Streams:
     n_shards = num_shards
 
     @property
-    def split(self) -> str | None:
-        return self._split
+    def split(self) -> NamedSplit | None:
+        return None if self._split is None else NamedSplit(self._split)
 
     @property
     def epoch(self) -> int:

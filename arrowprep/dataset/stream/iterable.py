@@ -14,13 +14,15 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.formats import canonical_name
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span, shard
-from arrowprep.dataset.info import DatasetInfo
+from arrowprep.dataset.info import DatasetInfo, Split
+from arrowprep.dataset.load.parquet import parquet_options
 from arrowprep.dataset.stream import changes
 from arrowprep.dataset.stream.apply import Batched, Filtered, Mapped, Reshaped
 from arrowprep.dataset.stream.base import Draws, Stage
 from arrowprep.dataset.stream.export import StreamExports
+from arrowprep.dataset.stream.grouped import Grouped
 from arrowprep.dataset.stream.held import StreamColumn
-from arrowprep.dataset.stream.mix import Interleaved, SideBySide, Stacked, common_features
+from arrowprep.dataset.stream.mix import Interleaved, Stacked, abreast, common_features
 from arrowprep.dataset.stream.permute import Permuted
 from arrowprep.dataset.stream.rows import Part, Reordered, Repeated, Sliced
 from arrowprep.dataset.stream.shuffle import Buffered
@@ -64,43 +66,82 @@ class IterableDataset(StreamExports):
         generator: Callable[..., Iterable[Mapping[str, Any]]],
         features: Features | Mapping[str, Any] | None = None,
         gen_kwargs: Mapping[str, Any] | None = None,
-        split: str | None = "train",
+        split: str | None = Split.TRAIN,
     ) -> Self:
         """What a function yields; lists in gen_kwargs are the shards, one element each."""
         wanted = None if features is None else Features(features)
         return cls(Source(generator_shards(generator, gen_kwargs or {}, wanted), wanted), split=split)
 
     @classmethod
-    def _from_files(cls, reader: str, paths: Paths, split: str | None, options: Mapping[str, Any]) -> Self:
+    def _from_files(cls, reader: str, paths: Paths, split: str | None, **options: Any) -> Self:
         from arrowprep.dataset.loading import load_local
 
         split = split or "train"
         return cast("Self", load_local({split: paths}, split=split, reader=reader, streaming=True, **options))
 
     @classmethod
-    def from_csv(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The rows of CSV files, a file a shard. options: features, and of the reader"""
-        return cls._from_files("csv", path_or_paths, split, options)
+    def from_csv(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        **options: Any,
+    ) -> Self:
+        """The rows of CSV files, a file a shard. options: of the reader"""
+        return cls._from_files("csv", path_or_paths, split, features=features, **options)
 
     @classmethod
-    def from_json(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The rows of JSON or JSON Lines files, a file a shard. options: features, and of the reader"""
-        return cls._from_files("json", path_or_paths, split, options)
+    def from_json(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        field: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """The rows of JSON or JSON Lines files, a file a shard. options: of the reader"""
+        return cls._from_files("json", path_or_paths, split, features=features, field=field, **options)
 
     @classmethod
-    def from_parquet(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The rows of Parquet files, a file a shard. options: features, and of the reader"""
-        return cls._from_files("parquet", path_or_paths, split, options)
+    def from_parquet(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        columns: Sequence[str] | None = None,
+        filters: Any = None,
+        fragment_scan_options: Any = None,
+        on_bad_files: str = "error",
+        **options: Any,
+    ) -> Self:
+        """The rows of Parquet files, a file a shard; `Dataset.from_parquet` says what the arguments mean."""
+        reading = parquet_options(filters, fragment_scan_options, on_bad_files)
+        return cls._from_files(
+            "parquet", path_or_paths, split, features=features, columns=columns, **reading, **options
+        )
 
     @classmethod
-    def from_text(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The lines of text files, a file a shard. options: features, and of the reader"""
-        return cls._from_files("text", path_or_paths, split, options)
+    def from_text(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        keep_linebreaks: bool = False,
+        sample_by: str = "line",
+        **options: Any,
+    ) -> Self:
+        """The lines, paragraphs or documents of text files, a file a shard. options: of the reader"""
+        reading = {"keep_linebreaks": keep_linebreaks, "sample_by": sample_by}
+        return cls._from_files("text", path_or_paths, split, features=features, **reading, **options)
 
     @classmethod
     def from_file(cls, filename: str | os.PathLike[str]) -> Self:
         """The rows of one Arrow file or stream."""
-        return cls._from_files("arrow", filename, None, {})
+        return cls._from_files("arrow", filename, None)
 
     @classmethod
     def from_dict(
@@ -165,7 +206,8 @@ class IterableDataset(StreamExports):
             raise BadArgument(f"{view.num_rows} rows make no {count} shards", num_shards=count)
         spans = [shard(view.num_rows, count, at) for at in range(count)]
         shards = tuple(ViewShard(view, span) for span in spans if isinstance(span, Span))
-        return cls(Source(shards, view.features), format=dataset._format, split=dataset._split)
+        stage = Source(shards, view.features)
+        return cls(stage, format=dataset._format, split=dataset._split, info=dataset._info)
 
     @classmethod
     def over_files(
@@ -241,10 +283,25 @@ class IterableDataset(StreamExports):
             self._check([name])
         return MapSpec(function, format=self._format, **fields)
 
-    def batch(self, batch_size: int, drop_last_batch: bool = False) -> Self:
-        """Rows of lists: batch_size rows of each column as one."""
-        if batch_size < 1:
+    def batch(
+        self,
+        batch_size: int | None = None,
+        by_column: str | Sequence[str] | None = None,
+        drop_last_batch: bool = False,
+    ) -> Self:
+        """Rows of lists: batch_size rows of each column as one.
+
+        by_column: as one the neighbouring rows that are equal there, however many, and across shards that
+            are read one after the other
+        """
+        if batch_size is not None and batch_size < 1:
             raise BadArgument(f"batch_size must be at least 1, not {batch_size}", batch_size=batch_size)
+        if by_column is not None:
+            names = names_of(by_column) or ()
+            self._check(names)
+            return self._with(Grouped(self._stage, names))
+        if batch_size is None:
+            raise BadArgument("batch needs a batch_size, or by_column")
         return self._with(Batched(self._stage, batch_size, drop_last_batch))
 
     # -- rows -------------------------------------------------------------------------------------
@@ -344,7 +401,7 @@ class IterableDataset(StreamExports):
         if name in (self._stage.features or ()):
             raise BadArgument(f"there is a column {name!r} already; remove or rename it first", column=name)
         added = self.from_dict({name: column})
-        return self._with(SideBySide((self._stage, added._stage)))
+        return self._with(abreast((self._stage, added._stage)))
 
     def _reshaped(self, change: Any, names: Sequence[str], features: Callable[[Features], Any]) -> Self:
         self._check(names)
@@ -379,22 +436,33 @@ def resharded(stage: Stage) -> Stage:
     if isinstance(stage, Source):
         parts = [shard.parts() if isinstance(shard, FileShard) else (shard,) for shard in stage.shards]
         return replace(stage, shards=tuple(part for some in parts for part in some))
-    if isinstance(stage, Mapped | Filtered | Batched | Reshaped | Sliced | Repeated):
+    if isinstance(stage, Mapped | Filtered | Batched | Grouped | Reshaped | Sliced | Repeated):
         return replace(stage, input=resharded(stage.input))
     return stage
 
 
-def concatenated(streams: Sequence[IterableDataset], split: str | None, axis: int) -> IterableDataset:
+def concatenated(
+    streams: Sequence[IterableDataset], info: DatasetInfo | None, split: str | None, axis: int
+) -> IterableDataset:
     """Streams end to end, features aligned where they are known, or side by side."""
     stages = tuple(stream._stage for stream in streams)
-    stage = SideBySide(stages) if axis else Stacked(stages, common_features(stages))
-    return IterableDataset(stage, format=streams[0]._format, split=split or streams[0].split)
+    stage = abreast(stages) if axis else Stacked(stages, common_features(stages))
+    return _together(streams, stage, info, split)
+
+
+def _together(
+    streams: Sequence[IterableDataset], stage: Stage, info: DatasetInfo | None, split: str | None
+) -> IterableDataset:
+    first = streams[0]
+    told = info or DatasetInfo.from_merge([stream._info for stream in streams])
+    return IterableDataset(stage, format=first._format, split=split or first.split, info=told)
 
 
 def interleaved(
     streams: Sequence[IterableDataset],
     probabilities: Sequence[float] | None,
     seed: int | None,
+    info: DatasetInfo | None,
     split: str | None,
     strategy: str,
 ) -> IterableDataset:
@@ -404,7 +472,7 @@ def interleaved(
     draws = None if probabilities is None else Draws(np.random.default_rng(seed))
     weights = None if probabilities is None else tuple(probabilities)
     stage = Interleaved(stages, common_features(stages), strategy, draws, weights)
-    return IterableDataset(stage, format=streams[0]._format, split=split or streams[0].split)
+    return _together(streams, stage, info, split)
 
 
 def split_by_node(stream: IterableDataset, rank: int, world_size: int, strategy: str) -> IterableDataset:

@@ -17,6 +17,7 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.load.fitting import fit, floor_of
 from arrowprep.dataset.load.generated import shares_of
+from arrowprep.dataset.load.parquet import readable
 from arrowprep.dataset.load.plain import plain, plain_schema
 from arrowprep.dataset.load.readers import Reader as FileReader
 from arrowprep.dataset.load.readers import named_reader, reader_for, unknown_type
@@ -214,7 +215,7 @@ def file_shards(
         columns=None if columns is None else tuple(columns),
     )
     shards = []
-    for path in paths:
+    for path in readable(paths, options):
         chosen = reader_for(path) if reader is None else named_reader(reader)
         if chosen is None:
             raise unknown_type(path)

@@ -21,8 +21,7 @@ from arrowprep.dataset.view import View
 def grouped(view: View, names: Sequence[str]) -> View:
     """A row for each run of rows that are equal in these columns, in memory; its values are lists."""
     table = view.read(Span(0, view.num_rows)).combine_chunks()
-    starts = _starts([_whole(table.column(name)) for name in names], table.num_rows)
-    lists = {name: _cut(_whole(table.column(name)), starts) for name in table.column_names}
+    lists = as_lists(table, starts_of(table, names))
     features = Features(
         {
             name: (LargeList if pa.types.is_large_list(column.type) else List)(view.features[name])
@@ -38,15 +37,20 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks else whole
 
 
-def _starts(keys: list[pa.Array], num_rows: int) -> RowArray:
-    """Where runs begin, and the number of rows at the end."""
-    if not num_rows:
+def starts_of(table: pa.Table, names: Sequence[str]) -> RowArray:
+    """Where runs of rows begin that are equal in these columns, and the number of rows at the end."""
+    if not table.num_rows:
         return np.zeros(1, dtype=np.int64)
-    begins = np.zeros(num_rows, dtype=bool)
+    begins = np.zeros(table.num_rows, dtype=bool)
     begins[0] = True
-    for key in keys:
-        begins[1:] |= _differs(key)
-    return np.append(np.flatnonzero(begins), num_rows).astype(np.int64)
+    for name in names:
+        begins[1:] |= _differs(_whole(table.column(name)))
+    return np.append(np.flatnonzero(begins), table.num_rows).astype(np.int64)
+
+
+def as_lists(table: pa.Table, starts: RowArray) -> dict[str, pa.Array]:
+    """The columns of a table as lists, each of the rows from one start to the next."""
+    return {name: _cut(_whole(table.column(name)), starts) for name in table.column_names}
 
 
 def _differs(key: pa.Array) -> Any:
