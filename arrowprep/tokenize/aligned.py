@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.integer[Any]]
 
 NOWHERE = -1  # as a source: an inserted character with nothing before it
 
@@ -46,6 +52,16 @@ class Aligned:
             at = self.starts[start] if start < len(self.text) else self.ends[-1] if self.ends else self.start
             return at, at
         return self.starts[start], self.ends[stop - 1]
+
+    def all_spans(self, starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+        """`span` of each of many, as arrays."""
+        if self.starts is None or self.ends is None:
+            return self.start + starts, self.start + stops
+        if not len(starts):
+            return starts, stops
+        before, after = np.array([*self.starts, self.ends[-1]]), np.array(self.ends)
+        firsts = before[starts]
+        return firsts, np.where(stops > starts, after[stops - 1], firsts)
 
     def spans(self) -> tuple[Sequence[int], Sequence[int]]:
         """The starts and ends, one of each per character."""

@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from arrowprep.errors import BadArgument
 
+Ints = npt.NDArray[np.int64]
+
 SPAN = pa.list_(pa.int32(), 2)
 
 
@@ -43,6 +45,16 @@ def from_flat(values: pa.Array | npt.NDArray[Any], lengths: npt.NDArray[np.integ
     offsets = np.zeros(len(lengths) + 1, dtype=np.int32)
     np.cumsum(lengths, out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+
+
+def positions(begins: npt.NDArray[np.integer[Any]], lengths: npt.NDArray[np.integer[Any]]) -> Ints:
+    """Where the values of rows stand in a flat array, one row after the other.
+
+    >>> positions(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    stops = np.cumsum(lengths)
+    return np.repeat(begins - (stops - lengths), lengths) + np.arange(stops[-1] if len(stops) else 0)
 
 
 def alongside(rows: pa.ListArray, values: pa.Array | npt.NDArray[Any]) -> pa.ListArray:

@@ -92,8 +92,18 @@ def test_many_words_are_merged_as_each_alone(
     vocab = {token: id for id, token in enumerate(tokens)}
     random.shuffle(tokens)
     model = BPE({token: vocab[token] for token in tokens}, pairs, **options)  # type: ignore[arg-type]
-    assert model.ids_of_all(words) == [model.ids(word) for word in words]
-    assert model.tokenize_all(words) == [model.tokenize(word) for word in words]
+    words.append("")
+    one_by_one = [model.tokenize(word) for word in words]
+    for located in (True, False):
+        found = model.tokenize_all(words, located=located)
+        assert found.counts.tolist() == list(map(len, one_by_one))
+        tokens = [token for row in one_by_one for token in row]
+        assert found.ids.tolist() == [token.id for token in tokens]
+        if located:
+            assert found.starts is not None
+            assert found.ends is not None
+            assert found.starts.tolist() == [token.offsets[0] for token in tokens]
+            assert found.ends.tolist() == [token.offsets[1] for token in tokens]
 
 
 def test_dropout_of_nothing_merges_all_and_of_all_nothing() -> None:

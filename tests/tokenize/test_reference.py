@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from arrowprep.config import configured
 from arrowprep.errors import TokenizerError
-from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers
+from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 from arrowprep.tokenize.engine import Engine
 from arrowprep.tokenize.reference import ReferenceEngine, WordCache
 from tests.tokenize.build import byte_bpe, byte_tokenizer
-from tests.tokenize.engine_contract import EngineContract
+from tests.tokenize.engine_contract import EngineContract, rows
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -145,3 +145,36 @@ def test_dropout_is_not_remembered() -> None:
     tok = Tokenizer(byte_bpe(dropout=0.5))
     tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     assert len({tuple(tok.encode("hello hello hello").ids) for _ in range(50)}) > 1
+
+
+def odd_tokenizers() -> list[Tokenizer]:
+    """Each has something that makes places in a text hard to know."""
+    made = [byte_tokenizer(), byte_tokenizer(normalizer=normalizers.NFKD(), prefix=True)]
+    tok = byte_tokenizer(normalizer=normalizers.Sequence([normalizers.Prepend("é"), normalizers.NFC()]))
+    tok.add_tokens([AddedToken("ll", lstrip=True, rstrip=True), AddedToken("é", normalized=True)])
+    made.append(tok)
+    tok = Tokenizer(byte_bpe())
+    tok.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    made.append(tok)
+    for scheme in ("first", "always"):
+        tok = Tokenizer(models.BPE({"▁": 0, "h": 1, "▁h": 2, "?": 3}, [("▁", "h")], unk_token="?"))
+        tok.normalizer = normalizers.Replace("l", " h")
+        tok.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme)
+        tok.add_special_tokens(["<s>"])
+        made.append(tok)
+    return made
+
+
+ODD = [engine_of(tok) for tok in odd_tokenizers()]
+PARTS = ["h", "e", "l", "o", " ", "\n", "é", "e\u0301", "ﬁ", "猫", "<s>", "ll"]
+ODD_TEXTS = st.lists(st.lists(st.sampled_from(PARTS), max_size=12).map("".join), max_size=4)
+
+
+@given(ODD_TEXTS, st.sampled_from(ODD))
+def test_a_column_has_the_places_of_each_text(texts: list[str], engine: ReferenceEngine) -> None:
+    # a text alone goes piece by piece, a column by sums over all of them
+    encoded = engine.encode(pa.array(texts, pa.string()), offsets=True, words=True)
+    assert rows(encoded) == [tuple(map(list, engine.trace(text)[:4])) for text in texts]
+    assert engine.encode(pa.array(texts, pa.string())).ids == encoded.ids

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,9 @@ from arrowprep.errors import BadArgument, WrongType
 from arrowprep.tokenize.bulk import Flat, feed_texts, little_endian, utf8
 from arrowprep.tokenize.component import Component, Spec
 from arrowprep.tokenize.models.flat import FlatVocabulary
+from arrowprep.tokenize.ragged import positions
+
+Ints = npt.NDArray[np.int64]
 
 
 class Token(NamedTuple):
@@ -28,6 +32,44 @@ class Token(NamedTuple):
         return self.id, self.value, self.offsets
 
 
+class FlatTokens(NamedTuple):
+    """The tokens of n pieces, one piece after the other.
+
+    counts: (n,) how many each has
+    ids: (t,) their numbers
+    starts, ends: (t,) the characters [start, end) of the piece; None where nobody asked
+    """
+
+    counts: Ints
+    ids: Ints
+    starts: Ints | None = None
+    ends: Ints | None = None
+
+    def beside(self, others: FlatTokens, ours: npt.NDArray[np.bool_]) -> FlatTokens:
+        """These where `ours` is true, of (n,) pieces, and the others where it is not."""
+        counts = np.empty(len(ours), np.int64)
+        counts[ours], counts[~ours] = self.counts, others.counts
+        begins = np.cumsum(counts) - counts
+        mine, theirs = (positions(begins[which], counts[which]) for which in (ours, ~ours))
+        columns = []
+        for a, b in zip(self[1:], others[1:], strict=True):
+            if a is not None and b is not None:
+                columns.append(np.empty(len(mine) + len(theirs), np.int64))
+                columns[-1][mine], columns[-1][theirs] = a, b
+        return FlatTokens(counts, *columns)
+
+    @classmethod
+    def of_ids(cls, rows: Sequence[Sequence[int]]) -> FlatTokens:
+        counts = np.fromiter(map(len, rows), np.int64, len(rows))
+        return cls(counts, np.fromiter(chain.from_iterable(rows), np.int64, int(counts.sum())))
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Token]]) -> FlatTokens:
+        counts = np.fromiter(map(len, rows), np.int64, len(rows))
+        flat = [(token.id, *token.offsets) for tokens in rows for token in tokens]
+        return cls(counts, *np.array(flat, np.int64).reshape(-1, 3).T)
+
+
 class Model(Component):
     """Turns pieces into tokens. A vocabulary never changes once a model is built."""
 
@@ -39,13 +81,11 @@ class Model(Component):
         """The ids of `tokenize` alone."""
         return [token.id for token in self.tokenize(sequence)]
 
-    def ids_of_all(self, sequences: Sequence[str]) -> list[list[int]]:
-        """The ids of many pieces."""
-        return list(map(self.ids, sequences))
-
-    def tokenize_all(self, sequences: Sequence[str]) -> list[list[Token]]:
-        """The tokens of many pieces."""
-        return list(map(self.tokenize, sequences))
+    def tokenize_all(self, sequences: Sequence[str], *, located: bool) -> FlatTokens:
+        """The tokens of many pieces; their places too if `located`."""
+        if located:
+            return FlatTokens.of(list(map(self.tokenize, sequences)))
+        return FlatTokens.of_ids(list(map(self.ids, sequences)))
 
     def get_trainer(self) -> Any:
         """The trainer of this kind of model, with its usual options."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain, pairwise, repeat
+from itertools import accumulate, chain, repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError, Wron
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models import storage
 from arrowprep.tokenize.models.base import (
+    FlatTokens,
+    Ints,
     Token,
     VocabularyModel,
     checked_vocabulary,
@@ -23,28 +25,10 @@ from arrowprep.tokenize.models.base import (
 )
 from arrowprep.tokenize.models.bpe_tables import BpeTables
 from arrowprep.tokenize.models.flat import FlatVocabulary
-from arrowprep.tokenize.models.merging import merge, merge_many, merge_with_dropout
+from arrowprep.tokenize.models.merging import merge, merge_with_dropout
+from arrowprep.tokenize.models.merging_many import Numbers, merge_many
 
-
-class _MergedPieces(NamedTuple):
-    """The tokens of those of n pieces that were merged together.
-
-    merged: (n,) which these are; places, lengths: of all their tokens, one piece after the
-    other; counts: how many tokens each has
-    """
-
-    merged: npt.NDArray[np.bool_]
-    places: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-
-    def spans(self) -> list[slice | None]:
-        """Where the tokens of each piece are; None for the others."""
-        spans: list[slice | None] = [None] * len(self.merged)
-        stops = pairwise([0, *np.cumsum(self.counts).tolist()])
-        for piece, (start, stop) in zip(np.flatnonzero(self.merged).tolist(), stops, strict=True):
-            spans[piece] = slice(start, stop)
-        return spans
+LONG = 1024  # parts of a piece that is merged by itself: the work of a round grows with the longest piece
 
 
 class BPE(VocabularyModel):
@@ -179,37 +163,39 @@ class BPE(VocabularyModel):
         merged, _ = self._merged(parts, [1] * len(parts))
         return list(map(self._tables.id_list.__getitem__, merged))
 
-    def ids_of_all(self, sequences: Sequence[str]) -> list[list[int]]:
-        merged = self._merged_all(sequences)
-        ids, spans = self._tables.numbers[merged.places].tolist(), merged.spans()
-        return [
-            self.ids(sequence) if span is None else ids[span]
-            for sequence, span in zip(sequences, spans, strict=True)
-        ]
+    def tokenize_all(self, sequences: Sequence[str], *, located: bool) -> FlatTokens:
+        together, parts, counts = self._starting(sequences)
+        if not together.any():
+            return super().tokenize_all(sequences, located=located)
+        chosen = np.repeat(together, counts)
+        places, lengths, many = merge_many(parts[chosen], counts[together], self._tables.pairs)
+        ends = np.cumsum(lengths)
+        ends -= np.repeat(np.cumsum(counts[together]) - counts[together], many)
+        merged = FlatTokens(many, self._tables.numbers[places], ends - lengths, ends)
+        if together.all():
+            return merged
+        alone = [sequences[i] for i in np.flatnonzero(~together).tolist()]
+        return merged.beside(super().tokenize_all(alone, located=located), together)
 
-    def tokenize_all(self, sequences: Sequence[str]) -> list[list[Token]]:
-        merged = self._merged_all(sequences)
-        places, lengths, spans = merged.places.tolist(), merged.lengths.tolist(), merged.spans()
-        return [
-            self.tokenize(sequence) if span is None else self._tokens(places[span], lengths[span])
-            for sequence, span in zip(sequences, spans, strict=True)
-        ]
-
-    def _merged_all(self, sequences: Sequence[str]) -> _MergedPieces:
-        """All pieces that are merged from tokens of one character each, together."""
+    def _starting(self, sequences: Sequence[str]) -> tuple[npt.NDArray[np.bool_], Numbers, Ints]:
+        """Which pieces are merged from tokens of one character each; these; how many each piece has."""
         tables = self._tables
-        if self.dropout or not all(sequences):
-            nothing = np.empty(0, np.int64)
-            return _MergedPieces(np.zeros(len(sequences), bool), nothing, nothing, nothing)
         plainly = not self.continuing_subword_prefix and not self.end_of_word_suffix
         words = sequences if plainly else list(map(self._decorated, sequences))
         counts = np.fromiter(map(len, words), np.int64, len(words))
-        flat = chain.from_iterable(words)
-        parts = np.fromiter(map(tables.places.get, flat, repeat(-1)), np.int64, int(counts.sum()))
-        plain = np.minimum.reduceat(parts, np.cumsum(counts) - counts) >= 0
-        if self.ignore_merges:
-            plain &= ~np.fromiter(map(tables.ids.__contains__, sequences), bool, len(words))
-        return _MergedPieces(plain, *merge_many(parts[np.repeat(plain, counts)], counts[plain], tables.pairs))
+        if plainly:
+            parts = tables.spelled("".join(sequences))
+        else:
+            flat = map(tables.places.get, chain.from_iterable(words), repeat(-1))
+            parts = np.fromiter(flat, np.int32, int(counts.sum()))
+        unknown = np.append(0, np.cumsum(parts < 0))
+        stops = np.cumsum(counts)
+        together = (unknown[stops] == unknown[stops - counts]) & (counts > 0) & (counts <= LONG)
+        if self.dropout:
+            together[:] = False
+        elif self.ignore_merges:
+            together &= ~np.fromiter(map(tables.ids.__contains__, sequences), bool, len(words))
+        return together, parts, counts
 
     def _decorated(self, sequence: str) -> list[str]:
         """The characters, with prefix and suffix."""

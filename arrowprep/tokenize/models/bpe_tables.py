@@ -14,7 +14,8 @@ from arrowprep.errors import BadArgument
 from arrowprep.tokenize.bulk import little_endian, uncollected
 from arrowprep.tokenize.models.base import Vocabulary
 from arrowprep.tokenize.models.flat import FlatVocabulary
-from arrowprep.tokenize.models.merging import PairTable, Ranks
+from arrowprep.tokenize.models.merging import Ranks
+from arrowprep.tokenize.models.merging_many import PairTable
 from arrowprep.tokenize.native_files import every_way
 
 
@@ -85,9 +86,27 @@ class BpeTables(Vocabulary):
         return list(self.ids.values())
 
     @cached_property
+    def of_characters(self) -> npt.NDArray[np.int32]:
+        """The place of the token that is a character alone, by its code; -1 where none is, as the last is."""
+        data, offsets = self.flat
+        found = {}
+        for place in np.flatnonzero(np.diff(offsets) <= 4).tolist():
+            text = data[offsets[place] : offsets[place + 1]].decode("utf-8", "surrogatepass")
+            if len(text) == 1:
+                found[ord(text)] = place
+        places = np.full(max(found, default=0) + 2, -1, np.int32)
+        places[list(found)] = list(found.values())
+        return places
+
+    def spelled(self, texts: str) -> npt.NDArray[np.int32]:
+        """(n,) the place of each character's token; -1 where it has none."""
+        codes = np.frombuffer(texts.encode("utf-32-le", "surrogatepass"), np.uint32)
+        return self.of_characters[np.minimum(codes, len(self.of_characters) - 1)]
+
+    @cached_property
     def pairs(self) -> PairTable:
         """The merges as numbers of places."""
-        return PairTable(*self.ways.astype(np.int64))
+        return PairTable(*self.ways)
 
     @property
     def merges(self) -> list[tuple[str, str]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.component import Component
 from arrowprep.tokenize.composite import Composite
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from arrowprep.tokenize.pre_tokenized_string import PreTokenizedString
 
 Span = tuple[int, int]
+Places = npt.NDArray[np.int64]
 
 
 class PreTokenizer(Component):
@@ -52,9 +56,12 @@ class PreTokenizer(Component):
         unchanged = type(self).finish is PreTokenizer.finish
         return text if unchanged else self.finish(Aligned(text, 1)).text
 
-    def finish_all(self, texts: list[str]) -> list[str]:
-        """The same of many."""
-        return list(map(self.finish_str, texts))
+    def finish_all(self, texts: list[str]) -> tuple[list[str], Places | None]:
+        """`finish` of many texts; and which character of all of them each new one stands for.
+
+        None where each new one stands for that at its own place.
+        """
+        return texts, None
 
     @property
     def cuts(self) -> bool:

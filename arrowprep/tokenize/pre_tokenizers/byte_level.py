@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.bulk import utf8
 from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS, to_byte_characters
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.normalizers.edits import bytes_of
 from arrowprep.tokenize.oniguruma import Pattern
-from arrowprep.tokenize.pre_tokenizers.base import PreTokenizer, Span
+from arrowprep.tokenize.pre_tokenizers.base import Places, PreTokenizer, Span
 from arrowprep.tokenize.pre_tokenizers.split import split_spans
 
 # Source: GPT-2's encoder
@@ -73,10 +75,14 @@ class ByteLevel(PreTokenizer):
     def finish_str(self, text: str) -> str:
         return to_byte_characters(text)
 
-    def finish_all(self, texts: list[str]) -> list[str]:
-        data, offsets = utf8(texts)
+    def finish_all(self, texts: list[str]) -> tuple[list[str], Places | None]:
+        data, stops = utf8(texts)
         spelled = to_byte_characters(data.decode())
-        return [spelled[start:stop] for start, stop in pairwise(offsets.tolist())]
+        found = [spelled[start:stop] for start, stop in pairwise(stops.tolist())]
+        if data.isascii():
+            return found, None
+        begins = np.frombuffer(data, np.int8) >= -64  # all bytes that do not continue a character
+        return found, np.cumsum(begins) - 1
 
     @property
     def cuts(self) -> bool:
