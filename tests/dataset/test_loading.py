@@ -80,7 +80,7 @@ class TestCache:
     def test_a_second_load_reads_nothing(self, file, monkeypatch):
         first = load_local(file)
         monkeypatch.setattr(
-            "arrowprep.dataset.load.convert._read_into", lambda *_: pytest.fail("it is read again")
+            "arrowprep.dataset.load.reading._read_into", lambda *_: pytest.fail("it is read again")
         )
         again = load_local(file)
         assert again.fingerprint == first.fingerprint
