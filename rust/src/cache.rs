@@ -7,7 +7,7 @@
 
 use crate::memory::Table;
 use crate::merge::Token;
-use crate::vocabulary::{fold, hash_bytes};
+use crate::vocabulary::hash_bytes;
 
 pub const LONGEST_KEY: usize = 15;
 /// Pieces longer than this are not kept: they do not come again.
@@ -22,7 +22,7 @@ pub const PART: u64 = 0x40 << 56;
 
 /// lanes: ids in the lower 24 bits. The upper 8 of the first say how many there are, of
 /// the others where in the piece they begin. With a count of 0 there are more than four:
-/// lanes 1 and 2 are the place in `spill` and the number of tokens.
+/// lanes 1 and 2 are the place in `spill` and the number of tokens, which are lanes there.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Default)]
 pub struct Entry {
@@ -46,10 +46,25 @@ impl Entry {
         self.lanes.map(|lane| lane & ID_MASK)
     }
 
+    /// How many tokens there are, of at most four; 0 where there are more.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        (self.lanes[0] >> 24) as usize
+    }
+
     /// Token `i` of at most four.
     pub fn token(&self, i: usize) -> Token {
         Token { id: self.lanes[i] & ID_MASK, start: if i == 0 { 0 } else { self.lanes[i] >> 24 } }
     }
+}
+
+/// A token in 32 bits. A piece with a key is short, and ids are below 1 << 24.
+fn lane(token: &Token) -> u32 {
+    token.id | token.start << 24
+}
+
+pub fn token_of(lane: u32) -> Token {
+    Token { id: lane & ID_MASK, start: lane >> 24 }
 }
 
 #[repr(C, align(64))]
@@ -66,7 +81,7 @@ pub struct Cache {
     shift: u32,
     used: usize,
     most_lines: usize,
-    spill: Vec<Token>,
+    spill: Vec<u32>,
     long_keys: Vec<u8>,
     long_tokens: Vec<Token>,
     long_entries: Vec<LongEntry>,
@@ -145,7 +160,9 @@ static MASKS: [[u64; 2]; 16] = {
 /// The line where a key belongs in a table of 1 << (64 - shift) lines; it may also be in the neighbour.
 #[inline(always)]
 pub fn line_of(key: Key, shift: u32) -> usize {
-    (fold(key[0], key[1]) >> (shift & 63)) as usize
+    // no key's second word is 0, for it has the length; the constant makes its few bits many
+    let product = key[0] as u128 * (key[1] ^ 0xe703_7ed1_a0b4_28db) as u128;
+    ((product as u64 ^ (product >> 64) as u64) >> (shift & 63)) as usize
 }
 
 /// The entry of a line that has the key, and whether one has.
@@ -156,6 +173,27 @@ pub fn entry_of(line: &Line, key: Key) -> (&Entry, bool) {
     let [first, second] = &line.0;
     let (in_first, in_second) = (same(&first.key, &key), same(&second.key, &key));
     (&line.0[in_second as usize & 1], in_first | in_second)
+}
+
+/// The same by one comparison of both.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub unsafe fn entry_of_avx2<'l>(line: &'l Line, key: &Key) -> (&'l Entry, bool) {
+    use std::arch::x86_64::*;
+    const FOUND: u32 = 0b1111_1000_1000_1000; // by `halves`: both bits of an entry are set
+                                              // SAFETY: the caller's promise; each load is of 16 bytes that are there
+    unsafe {
+        let first = _mm_loadu_si128(line.0[0].key.as_ptr().cast());
+        let second = _mm_loadu_si128(line.0[1].key.as_ptr().cast());
+        let both = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+        let wanted = _mm256_broadcastsi128_si256(_mm_loadu_si128(key.as_ptr().cast()));
+        let equal = _mm256_cmpeq_epi64(both, wanted);
+        let halves = _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as u32 & 15;
+        (&line.0[(halves + 4 >> 4) as usize & 1], FOUND >> halves & 1 == 1)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -203,7 +241,10 @@ impl Cache {
     }
 
     fn rest_bytes(&self) -> usize {
-        (self.spill.len() + self.long_tokens.len()) * 8 + self.long_keys.len() + self.long_entries.len() * 32
+        self.spill.len() * 4
+            + self.long_tokens.len() * 8
+            + self.long_keys.len()
+            + self.long_entries.len() * 32
     }
 
     fn resize(&mut self, lines: usize) {
@@ -259,8 +300,8 @@ impl Cache {
         (self.victim >> 63) as usize
     }
 
-    /// The tokens of an entry that has more than four.
-    pub fn spilled(&self, entry: &Entry) -> &[Token] {
+    /// The lanes of an entry that has more than four tokens.
+    pub fn spilled(&self, entry: &Entry) -> &[u32] {
         &self.spill[entry.lanes[1] as usize..][..entry.lanes[2] as usize]
     }
 
@@ -271,14 +312,14 @@ impl Cache {
         }
         let mut lanes = [0; 4];
         if tokens.len() <= 4 {
-            for (lane, token) in lanes.iter_mut().zip(tokens) {
-                *lane = token.id | token.start << 24;
+            for (to, token) in lanes.iter_mut().zip(tokens) {
+                *to = lane(token);
             }
             lanes[0] |= (tokens.len() as u32) << 24;
         } else {
-            self.make_room_to_spill(tokens.len() * 8);
+            self.make_room_to_spill(tokens.len() * 4);
             lanes = [0, self.spill.len() as u32, tokens.len() as u32, 0];
-            self.spill.extend_from_slice(tokens);
+            self.spill.extend(tokens.iter().map(lane));
         }
         if self.used * 2 >= self.lines.len() && self.lines.len() < self.most_lines {
             // a quarter of the entries are taken; in a denser table more are beside their line
@@ -302,7 +343,7 @@ impl Cache {
 
     /// Empty the spilled tokens, and the table that refers to them, when `more` bytes would not fit.
     fn make_room_to_spill(&mut self, more: usize) {
-        if self.spill.len() * 8 + more > self.rest_limit / 2 {
+        if self.spill.len() * 4 + more > self.rest_limit / 2 {
             self.lines.fill(Line::default());
             self.used = 0;
             self.spill.clear();
@@ -401,11 +442,11 @@ mod tests {
 
     fn found(cache: &mut Cache, key: Key) -> Option<Vec<Token>> {
         let entry = cache.find(key)?;
-        let count = entry.lanes[0] >> 24;
+        let count = entry.count();
         if count == 0 {
-            return Some(cache.spilled(&entry).to_vec());
+            return Some(cache.spilled(&entry).iter().map(|&lane| token_of(lane)).collect());
         }
-        Some((0..count as usize).map(|i| entry.token(i)).collect())
+        Some((0..count).map(|i| entry.token(i)).collect())
     }
 
     #[test]

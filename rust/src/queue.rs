@@ -17,6 +17,13 @@ pub struct Event {
     pub len: u32,
 }
 
+impl Event {
+    #[inline(always)]
+    fn long(start: usize, len: usize) -> Self {
+        Event { key: [start as u64, LONG], line: u32::MAX, len: len as u32 }
+    }
+}
+
 pub const LONG: u64 = 0x80 << 56;
 pub const ADDED: u64 = 0x81 << 56;
 pub const END: u64 = 0x82 << 56;
@@ -98,26 +105,42 @@ impl Queue {
         let count = starts.len() - 1;
         let text = &data[base..];
         assert!(starts[count] as usize <= text.len());
-        let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
         let free = &mut self.events[self.len..self.len + count];
         if trace {
             for (place, &start) in self.starts[self.len..self.len + count].iter_mut().zip(starts) {
                 *place = base + start as usize;
             }
         }
+        let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
+        let begins_safely = |start: &u32| (*start as usize) < safe;
+        let sure = match starts[..count].last() {
+            Some(last) if begins_safely(last) => count,
+            _ => starts[..count].partition_point(begins_safely),
+        };
+        let (surely, last) = free.split_at_mut(sure);
         let shift = cache.shift();
         let mut start = starts[0] as usize;
-        for (event, &stop) in free.iter_mut().zip(&starts[1..]) {
+        for (event, &stop) in surely.iter_mut().zip(&starts[1..]) {
             let len = stop as usize - start;
-            if len <= LONGEST_KEY && start < safe {
-                // SAFETY: start + 16 <= text.len(), as just seen
+            if len <= LONGEST_KEY {
+                // SAFETY: start + 16 <= text.len(), for start < safe
                 let key = unsafe { key_within(text, start, len) };
                 let line = line_of(key, shift);
                 cache.prefetch(line);
                 *event = Event { key, line: line as u32, len: len as u32 };
             } else {
-                *event = rare_piece(cache, text, base, start, len);
+                *event = Event::long(base + start, len);
             }
+            start = stop as usize;
+        }
+        for (event, &stop) in last.iter_mut().zip(&starts[sure + 1..]) {
+            let len = stop as usize - start;
+            *event = if len <= LONGEST_KEY {
+                let key = key_of(&text[start..start + len]);
+                Event { key, line: line_of(key, shift) as u32, len: len as u32 }
+            } else {
+                Event::long(base + start, len)
+            };
             start = stop as usize;
         }
         self.len += count;
@@ -151,15 +174,4 @@ impl Queue {
         self.starts[self.len] = start;
         self.len += 1;
     }
-}
-
-/// A piece that is long, or ends where no 16 bytes can be read.
-#[cold]
-#[inline(never)]
-fn rare_piece(cache: &Cache, text: &[u8], base: usize, start: usize, len: usize) -> Event {
-    if len > LONGEST_KEY {
-        return Event { key: [(base + start) as u64, LONG], line: u32::MAX, len: len as u32 };
-    }
-    let key = key_of(&text[start..start + len]);
-    Event { key, line: line_of(key, cache.shift()) as u32, len: len as u32 }
 }

@@ -1,6 +1,6 @@
 //! Columns of tokens, and what writes them.
 
-use crate::cache::Entry;
+use crate::cache::{Entry, ID_MASK};
 use crate::merge::Token;
 use crate::queue::CONTINUES;
 use crate::unicode::is_continuation;
@@ -112,6 +112,32 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
             write(self.words, [self.word; 4]);
         }
         self.len += count;
+    }
+
+    /// The tokens of lanes; false where there is no room for them and `more` tokens.
+    #[inline]
+    pub fn put_lanes(&mut self, start: usize, len: u32, lanes: &[u32], more: usize) -> bool {
+        let mut columns = self.out.columns::<TRACE>();
+        if columns.any(|column| column.capacity() < self.len + lanes.len() + more) {
+            return false;
+        }
+        let at = (start & !CONTINUES).wrapping_sub(self.text) as u32;
+        self.word = self.word.wrapping_add((start & CONTINUES == 0) as u32);
+        for (i, &lane) in lanes.iter().enumerate() {
+            let place = self.len + i;
+            // SAFETY: there is room, as just seen
+            unsafe {
+                self.ids.add(place).write(lane & ID_MASK);
+                if TRACE {
+                    let end = lanes.get(i + 1).map_or(len, |next| next >> 24);
+                    self.starts.add(place).write(at.wrapping_add(lane >> 24));
+                    self.ends.add(place).write(at.wrapping_add(end));
+                    self.words.add(place).write(self.word);
+                }
+            }
+        }
+        self.len += lanes.len();
+        true
     }
 
     /// Returns the number of the last word.

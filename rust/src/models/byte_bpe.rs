@@ -1,6 +1,6 @@
 //! BPE over bytes, as GPT-2 has it and most models since.
 
-use crate::cache::{key_of, line_of, Cache, Key, LONGEST_KEY, PART};
+use crate::cache::{key_of, line_of, token_of, Cache, Key, LONGEST_KEY, PART};
 use crate::cuts::{Cuts, Neighbours};
 use crate::merge::{Lane, Rules, Scratch, Token, LANES};
 use crate::spelling::{self, spelled, Ways};
@@ -162,13 +162,10 @@ impl ByteBpe {
                 continue;
             }
             match cache.find(key) {
-                Some(entry) if entry.lanes[0] >> 24 == 0 => {
-                    out.extend(cache.spilled(&entry).iter().map(|token| token.from(start)));
+                Some(entry) if entry.count() == 0 => {
+                    out.extend(cache.spilled(&entry).iter().map(|&lane| token_of(lane).from(start)));
                 }
-                Some(entry) => {
-                    let count = (entry.lanes[0] >> 24) as usize;
-                    out.extend((0..count).map(|i| entry.token(i).from(start)));
-                }
+                Some(entry) => out.extend((0..entry.count()).map(|i| entry.token(i).from(start))),
                 None => {
                     unit.clear();
                     self.spell(bytes, Some(key), scratch, unit);

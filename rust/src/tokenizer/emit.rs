@@ -1,11 +1,14 @@
 //! Events to tokens: most by one look at the cache each, the rest one by one.
 
 use super::{Space, Worker, NO_WORD};
-use crate::cache::{bytes_of, entry_of, Key};
+#[cfg(target_arch = "x86_64")]
+use crate::cache::entry_of_avx2;
+use crate::cache::{bytes_of, entry_of, token_of, Entry, Key, Line};
 use crate::memory::ask_for_large_pages;
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
 use crate::queue::{is_short, ADDED, CAPACITY, CONTINUES, END, LONG, LONG_PART};
+use crate::split::CpuPath;
 use crate::tokens::{to_characters, Emitter, Place};
 
 /// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
@@ -16,13 +19,16 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     pub(super) fn flush(&mut self, data: &[u8]) {
         self.reserve(0);
         let mut at = self.known(0);
-        if self.space.queue.events().get(at).is_some_and(|event| is_short(event.key)) {
-            self.learn(at);
+        let mut has_learnt = false;
+        while let Some(event) = self.space.queue.events().get(at) {
+            if !has_learnt && is_short(event.key) && !self.space.cache.has(event.key) {
+                has_learnt = true;
+                self.learn(at);
+            } else {
+                self.rare(data, at);
+                at += 1;
+            }
             at = self.known(at);
-        }
-        while at < self.space.queue.events().len() {
-            self.rare(data, at);
-            at = self.known(at + 1);
         }
         self.space.queue.clear();
     }
@@ -30,23 +36,46 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     /// Emit events from `at` on as long as the first look at the cache answers them; where that ends.
     #[inline(always)]
     fn known(&mut self, at: usize) -> usize {
+        match self.path {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 => unsafe { self.known_avx2(at) },
+            _ => self.known_by(at, |line, key| entry_of(line, *key)),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn known_avx2(&mut self, at: usize) -> usize {
+        // SAFETY: this function's own promise
+        self.known_by(at, |line, key| unsafe { entry_of_avx2(line, key) })
+    }
+
+    /// probe: `entry_of`, in the way that suits the CPU
+    #[inline(always)]
+    fn known_by(&mut self, at: usize, probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool)) -> usize {
         let text = self.space.texts.get(self.text).map_or(0, |text| text.0);
+        let cache = &self.space.cache;
         let mut out = Emitter::<TRACE>::new(&mut self.space.out, text, self.word);
-        let lines = self.space.cache.lines();
+        let lines = cache.lines();
         let events = &self.space.queue.events()[at..];
         let starts = self.space.queue.starts();
         let mut done = 0;
         while let Some(event) = events.get(done) {
             // a table that has grown since has other lines: not found there is only slower
             let Some(line) = lines.get(event.line as usize) else { break };
-            let (entry, found) = entry_of(line, event.key);
-            let count = (entry.lanes[0] >> 24) as usize;
-            if !found | (count == 0) {
+            let (entry, found) = probe(line, &event.key);
+            if !found {
                 break;
             }
             let start = if TRACE { starts[at + done] } else { 0 };
-            // SAFETY: `reserve` made room for four tokens for each event that is left
-            unsafe { out.put(start, event.len, entry, count) };
+            let count = entry.count();
+            if count > 0 {
+                // SAFETY: `reserve` made room for four tokens for each event that is left
+                unsafe { out.put(start, event.len, entry, count) };
+            } else if !out.put_lanes(start, event.len, cache.spilled(entry), 4 * (events.len() - done)) {
+                break;
+            }
             done += 1;
         }
         self.word = out.finish();
@@ -100,16 +129,20 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         }
         let place = self.place(at, event.len);
         self.reserve(3 * event.len as usize); // no token is empty, but a space may be spelled in three bytes
-        let Space { cache, out, .. } = &mut *self.space;
+        let Space { cache, tokens, out, .. } = &mut *self.space;
         match kind {
             ADDED => place.append(out, &[Token { id: event.line, start: 0 }]),
             LONG => self.rare_long(place, &data[event.key[0] as usize..][..event.len as usize]),
             LONG_PART => self.long_part(place, &data[event.key[0] as usize..][..event.len as usize]),
             _ => match cache.find(event.key) {
-                Some(entry) if entry.lanes[0] >> 24 == 0 => place.append(out, cache.spilled(&entry)),
+                Some(entry) if entry.count() == 0 => {
+                    tokens.clear();
+                    tokens.extend(cache.spilled(&entry).iter().map(|&lane| token_of(lane)));
+                    place.append(out, tokens);
+                }
                 Some(entry) => {
                     let tokens: [Token; 4] = std::array::from_fn(|i| entry.token(i));
-                    place.append(out, &tokens[..(entry.lanes[0] >> 24) as usize]);
+                    place.append(out, &tokens[..entry.count()]);
                 }
                 None => self.new_short(place, event.key),
             },
