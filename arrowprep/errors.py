@@ -37,6 +37,7 @@ in a worker process arrives whole.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from pickle import PicklingError
@@ -73,6 +74,7 @@ __all__ = [
     "UnsupportedComponent",
     "WorkerDied",
     "WrongType",
+    "tell",
     "warn",
 ]
 
@@ -83,13 +85,32 @@ class ArrowprepWarning(UserWarning):
 
 def warn(message: str) -> None:
     """Show an ArrowprepWarning as of the line outside of this package that led here, unless they are off."""
-    told = sys.modules.get("arrowprep.logging")
-    if told is not None and told.get_verbosity() > told.WARNING:
+    logging = _logging()
+    if logging is not None and logging.get_verbosity() > logging.WARNING:
         return
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "arrowprep":
         level, frame = level + 1, frame.f_back
     warnings.warn(message, ArrowprepWarning, stacklevel=level)
+
+
+def tell(message: str, *values: object) -> None:
+    """Say what was found, or is waited for, to whoever asked to be told: `message % values`."""
+    logging = _logging()
+    if logging is not None:
+        logging.get_logger().info(message, *values)
+
+
+def _logging() -> Any:
+    """arrowprep.logging, where more or less may have been asked for than is told anyway; else None.
+
+    Python's own logging is not loaded for it, which takes as long as finding three results.
+    """
+    if "logging" in sys.modules or "ARROWPREP_VERBOSITY" in os.environ:
+        import arrowprep.logging
+
+        return arrowprep.logging
+    return None
 
 
 class ArrowprepError(Exception):

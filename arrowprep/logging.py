@@ -99,7 +99,8 @@ def _begin() -> None:
     chosen = os.environ.get("ARROWPREP_VERBOSITY", "warning").lower()
     if chosen not in _LEVELS:
         raise BadArgument(f"ARROWPREP_VERBOSITY={chosen!r} is none of {', '.join(_LEVELS)}", verbosity=chosen)
-    set_verbosity(_LEVELS[chosen])
+    if get_logger().level == logging.NOTSET:  # or else the program has set it by Python's own means
+        set_verbosity(_LEVELS[chosen])
     disable_propagation()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging as std_logging
 import logging.handlers as handlers
+import os
 import subprocess
 import sys
 import warnings
@@ -63,3 +64,18 @@ def test_the_environment_sets_the_level(level, expected, monkeypatch):
     code = "import arrowprep; print(arrowprep.logging.get_verbosity())"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == f"{expected}\n"
+
+
+@pytest.mark.parametrize("first", ["arrowprep.logging", "logging"])
+def test_a_level_that_python_s_own_logging_was_given_holds(first, tmp_path):
+    code = (
+        f"import {first}; import logging\n"
+        "logging.getLogger('arrowprep').setLevel(logging.INFO)\n"
+        "from arrowprep import Dataset\n"
+        "for _ in range(2): Dataset.from_dict({'n': [1]}).map(lambda row: {'m': 1})"
+    )
+    environment = {**os.environ, "ARROWPREP_CACHE": str(tmp_path)}
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert "found " in told.stderr

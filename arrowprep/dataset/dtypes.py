@@ -39,9 +39,9 @@ _ALIASES = {
     "date32[day]": "date32",
     "date64[ms]": "date64",
 }
-_TIME = re.compile(r"(time32|time64|duration|timestamp)\[(s|ms|us|ns)(?:, ?tz=([^\]]+))?\]")
-_DECIMAL = re.compile(r"(decimal128|decimal256)\((\d+), ?(-?\d+)\)")
-_FIXED_BINARY = re.compile(r"fixed_size_binary\[(\d+)\]")
+_TIME = r"(time32|time64|duration|timestamp)\[(s|ms|us|ns)(?:, ?tz=([^\]]+))?\]"
+_DECIMAL = r"(decimal128|decimal256)\((\d+), ?(-?\d+)\)"
+_FIXED_BINARY = r"fixed_size_binary\[(\d+)\]"
 
 
 def canonical(name: str) -> str:
@@ -55,15 +55,15 @@ def arrow_type(name: str) -> pa.DataType:
     if name in _PLAIN:
         return _PLAIN[name]
     try:
-        if found := _TIME.fullmatch(name):
+        if found := re.fullmatch(_TIME, name):
             kind, unit, zone = found.groups()
             if kind == "timestamp":
                 return pa.timestamp(unit, tz=zone)
             if zone is None:
                 return getattr(pa, kind)(unit)
-        elif found := _DECIMAL.fullmatch(name):
+        elif found := re.fullmatch(_DECIMAL, name):
             return getattr(pa, found[1])(int(found[2]), int(found[3]))
-        elif found := _FIXED_BINARY.fullmatch(name):
+        elif found := re.fullmatch(_FIXED_BINARY, name):
             return pa.binary(int(found[1]))
     except (ValueError, pa.ArrowInvalid) as error:
         raise BadArgument(f"dtype {name!r}: {error}", dtype=name) from error

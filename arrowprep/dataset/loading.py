@@ -12,9 +12,8 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.load import discover
 from arrowprep.dataset.load.convert import convert
 from arrowprep.dataset.load.remote import localized
-from arrowprep.dataset.storage.converted import Reuse
+from arrowprep.dataset.storage.converted import FILES, Reuse
 from arrowprep.dataset.storage.scratch import cache_root
-from arrowprep.dataset.storage.shelf import FILES, tidy
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument
 
@@ -138,6 +137,7 @@ def load_local(
         found = discover.discover(path, reader=reader)
         return picked(of_files(found, reader, columns, wanted, reader_options), split)
     splits: dict[str, Dataset] = {}
+    is_new = False
     for name, files in discover.discover(path, reader=reader).items():
         loaded = convert(
             files,
@@ -149,6 +149,7 @@ def load_local(
             options=reader_options,
             reuse=Reuse.of(refresh, verify),
         )
+        is_new = is_new or loaded.is_new
         view = View.over(loaded.files, loaded.fingerprint, origin=loaded.contents)
         view = view.keep(columns or loaded.schema.names, loaded.fingerprint)
         view = view.retyped(Features.from_arrow_schema(loaded.schema))
@@ -157,7 +158,10 @@ def load_local(
             split=name,
             cache_dir=None if cache_dir is None else Path(cache_dir).expanduser(),
         )
-    tidy(folder)
+    if is_new:
+        from arrowprep.dataset.storage.shelf import tidy
+
+        tidy(folder)
     return _picked(splits, split)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -20,16 +20,14 @@ from arrowprep.dataset.widen import cast
 from arrowprep.errors import ColumnNotFound, LengthMismatch
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Rows of one backing: logical row i of the view is physical row rows[i]."""
 
     backing: Backing
     rows: Rows
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a column lies: the number of its source, its name there, and the way into its structs."""
 
     source: int
@@ -214,7 +212,7 @@ class View:
                 if not children:
                     columns[name], found[name] = place, feature
                 for child, inner in children.items():
-                    columns[f"{name}.{child}"] = replace(place, path=(*place.path, child))
+                    columns[f"{name}.{child}"] = place._replace(path=(*place.path, child))
                     found[f"{name}.{child}"] = inner
             view = replace(view, columns=columns, features=found)
         return replace(view, fingerprint=fingerprint)

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import dis
 import inspect
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from arrowprep.dataset.fingerprint.flow import flow
 from arrowprep.dataset.fingerprint.steps import Step, read_steps
@@ -31,8 +30,7 @@ _READS_GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _READS_ATTRIBUTE = {"LOAD_ATTR", "LOAD_METHOD"}
 
 
-@dataclass(frozen=True)
-class Import:
+class Import(NamedTuple):
     """`from module import names` (or `import module`, without names) inside of a body."""
 
     module: str
@@ -40,8 +38,7 @@ class Import:
     level: int
 
 
-@dataclass(frozen=True)
-class CanonicalCode:
+class CanonicalCode(NamedTuple):
     """What one code object says, ready to be named.
 
     plain: signature and instructions, as plain data; those that load a constant only say so
@@ -62,11 +59,11 @@ def _canonical_by_id(key: _ById) -> CanonicalCode:
     return _canonical(key.code)
 
 
-@dataclass(frozen=True, eq=False)
 class _ById:
     """A cache key that is this very code object; comparing two by value would walk both."""
 
-    code: CodeType
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
 
     def __hash__(self) -> int:
         return id(self.code)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from arrowprep.dataset.fingerprint.steps import Step
 
@@ -19,8 +18,7 @@ _LAST = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
 _TURNED = {"POP_JUMP_IF_TRUE": "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NOT_NONE": "POP_JUMP_IF_NONE"}
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A step and where it leads; places are numbers of nodes.
 
     then: what follows; None after a return or raise, and where it is the next number

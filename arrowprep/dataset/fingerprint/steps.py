@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dis
-from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 # NOP stands where a line had nothing to do; the rest is bookkeeping of the interpreter
 _SILENT = {"NOP", "RESUME", "CACHE", "EXTENDED_ARG", "PRECALL", "NOT_TAKEN"}
@@ -25,8 +24,7 @@ _JUMPS = {*dis.hasjrel, *dis.hasjabs}
 _ANNOTATIONS, _CLOSURE = 0x04, 0x08  # flags of what a function is made with
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One instruction.
 
     value: its argument: a name, a number, a constant

@@ -6,10 +6,10 @@ path -> its name by content -> known? else read, widen, write -> one schema for 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -35,6 +35,7 @@ class Loaded:
     schema: the columns that were asked for; the user's own Arrow files, mapped, may hold more
     fingerprint: a name for the content and for how it was read, not for the paths
     contents: the name of each file's content, by its path
+    is_new: whether a file was read for it, and the cache has grown
     """
 
     files: Files
@@ -42,14 +43,14 @@ class Loaded:
     fingerprint: str
     num_rows: int
     contents: Mapping[str, str]
+    is_new: bool = field(compare=False)
 
     @property
     def parts(self) -> tuple[Path, ...]:
         return self.files.parts
 
 
-@dataclass(frozen=True)
-class _How:
+class _How(NamedTuple):
     """How files are read and found again; nothing here changes a row."""
 
     cache: Converted
@@ -57,8 +58,7 @@ class _How:
     num_proc: int | None
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """One file: what reads it, and what for."""
 
     path: Path
@@ -143,6 +143,7 @@ def convert(
         fingerprint=name_of(sources=[source.key for source in sources])[:16],
         num_rows=sum(entry.num_rows for entry in entries),
         contents={str(source.path): source.content for source in sources},
+        is_new=how.cache.made > 0,
     )
 
 
@@ -207,7 +208,7 @@ def _agreed(sources: list[Source], entries: list[Entry], how: _How) -> list[Entr
         entries = [
             entry
             if entry.schema.equals(schema)
-            else _entry(replace(source, spec=replace(source.spec, floor=schema)), how)
+            else _entry(source._replace(spec=replace(source.spec, floor=schema)), how)
             for source, entry in zip(sources, entries, strict=True)
         ]
     return entries

@@ -7,7 +7,6 @@ a dict                       split -> file, list or glob
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections import Counter
@@ -27,7 +26,7 @@ SPLIT_WORDS: dict[str, tuple[str, ...]] = {
     "test": ("test", "testing", "eval", "evaluation"),
 }
 _ASIDE = {"config.json", "dataset_info.json", "dataset_infos.json", "state.json", "dataset_dict.json"}
-_SHARD = re.compile(r"(?P<split>\w+(?:\.\w+)*)-\d{5}-of-\d{5}(-\w+)?\..+")
+_SHARD = r"(?P<split>\w+(?:\.\w+)*)-\d{5}-of-\d{5}(-\w+)?\..+"
 _SAVED = ("dataset_dict.json", "state.json")
 
 
@@ -69,7 +68,9 @@ def _one(path: str | os.PathLike[str], reader: str | None) -> list[Path]:
         return [found]
     if found.is_dir():
         return [file for files in _folder(found, reader).values() for file in files]
-    if glob.has_magic(str(path)):
+    if any(sign in str(path) for sign in "*?["):
+        import glob
+
         matches = [Path(match) for match in glob.glob(str(found), recursive=True)]
         files = [match for match in matches if match.is_file() and not match.name.startswith(".")]
         if not files:
@@ -157,7 +158,7 @@ def _split_order(split: str) -> tuple[int, str]:
 
 
 def _told_by_shard_name(path: Path) -> str | None:
-    found = _SHARD.fullmatch(path.name)
+    found = re.fullmatch(_SHARD, path.name)
     return found["split"] if found and path.parts[:-1] == ("data",) else None
 
 

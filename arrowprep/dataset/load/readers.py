@@ -7,10 +7,9 @@ what it holds, and OPTIONS; it is loaded when a file is read. `rules` says how t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.dataset.load.suffixes import is_compressed, kind_of
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from arrowprep.dataset.load.segments import Rules
 
 
-@dataclass(frozen=True)
-class Reader:
+class Reader(NamedTuple):
     """One format.
 
     module: beside this one, that reads it

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeGuard
 
 from arrowprep.dataset.storage.ipc import aside_of
 from arrowprep.dataset.storage.room import telling_folder
+from arrowprep.dataset.storage.scratch import remove_folder
 from arrowprep.dataset.storage.sources import name_of
 from arrowprep.errors import BadArgument, MissingFile, UnreadableFile
 
@@ -114,4 +114,4 @@ def _fetch(system: Any, below: Mapping[str, str], folder: Path) -> None:
         if not folder.is_dir():  # or else another process fetched it first
             raise
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        remove_folder(aside)

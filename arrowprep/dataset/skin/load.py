@@ -14,11 +14,10 @@ from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import Unnameable, combine
 from arrowprep.dataset.info import DatasetInfo
 from arrowprep.dataset.skin.held import Held
+from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.backing import Files, Memory
-from arrowprep.dataset.storage.converted import Reuse
-from arrowprep.dataset.storage.parts import NOTE
+from arrowprep.dataset.storage.converted import FILES, Reuse
 from arrowprep.dataset.storage.scratch import cache_root, scratch_folder
-from arrowprep.dataset.storage.shelf import FILES, tidy
 from arrowprep.dataset.storage.sources import stat_name
 from arrowprep.dataset.view import View
 from arrowprep.errors import BadArgument, UnreadableFile, WrongType, warn
@@ -60,6 +59,7 @@ class Loads(Held):
         verify: read what is found there, and run it again where a byte has changed
         """
         from arrowprep.dataset.load.generated import generate, generated_name
+        from arrowprep.dataset.storage.shelf import tidy
 
         if not callable(generator):
             raise WrongType(f"generator must be callable: a function, not a {type(generator).__name__}")
@@ -199,7 +199,7 @@ def _stream_in(buffer: pa.Buffer | bytes) -> pa.Table:
 
 def _refuse_half(path: Path, schema: pa.Schema) -> None:
     """A result that holds new columns only is no dataset without its parent."""
-    note = json.loads((schema.metadata or {}).get(NOTE, b"{}"))
+    note = json.loads((schema.metadata or {}).get(ipc.NOTE, b"{}"))
     if kept := note.get("kept"):
         raise UnreadableFile(
             f"{path} holds only what a map made new; the columns {', '.join(kept)} are in its parent, the "

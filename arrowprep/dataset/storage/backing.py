@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,12 @@ from arrowprep.dataset.indices import RowArray, Rows, Span
 from arrowprep.dataset.plain import int64_array
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.compressed import Unpacked, compression_of
-from arrowprep.dataset.storage.numbers import NumberColumn
 from arrowprep.dataset.storage.pins import Pin
 from arrowprep.dataset.storage.scratch import scratch_folder
 from arrowprep.dataset.widen import empty_table
+
+if TYPE_CHECKING:
+    from arrowprep.dataset.storage.numbers import NumberColumn
 
 Cell: TypeAlias = tuple[pa.Array, int]
 """An array that holds a value, and the place of the value in it."""
@@ -124,6 +126,8 @@ class Chunks:
         """The only column, for gathering numbers; None where each batch is decompressed first."""
         if isinstance(self.batches, Unpacked):
             return None
+        from arrowprep.dataset.storage.numbers import NumberColumn
+
         return NumberColumn([batch.column(0) for batch in self.batches], self.stops)
 
     def read(self, rows: Rows) -> pa.Table:

@@ -10,40 +10,34 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from arrowprep.dataset.indices import Picks, RowArray, Span
+from arrowprep.dataset.indices import Picks, RowArray
 from arrowprep.dataset.plain import int64_array, uint64_numbers
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.backing import Files, Memory
-from arrowprep.dataset.storage.compressed import Unpacked
-from arrowprep.dataset.storage.leftovers import leftovers
 from arrowprep.dataset.storage.locks import only_one
-from arrowprep.dataset.storage.parts import NOTE, Part, described
 from arrowprep.dataset.storage.pins import Pin, used_now
 from arrowprep.dataset.storage.seal import intact
-from arrowprep.dataset.widen import wider_schema
-from arrowprep.errors import BadArgument, FileError, UnreadableFile, warn
-from arrowprep.logging import get_logger
+from arrowprep.errors import BadArgument, FileError, UnreadableFile, tell, warn
 
-# completes a table of a part that lacks columns of the entry: (table, input rows, schema) -> table
-Completion: TypeAlias = Callable[[pa.Table, Span, pa.Schema], pa.Table]
+if TYPE_CHECKING:
+    from arrowprep.dataset.storage.parts import Part
+    from arrowprep.dataset.storage.publishing import Completion
 
-_log = get_logger(__name__)
 RESULTS = "results"
 _INDICES = "indices"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A published result. note: what its writer said of it."""
 
     backing: Files | Memory
@@ -100,19 +94,19 @@ class Cache:
         if not path.exists():  # as most misses are; an error would keep its callers' frames, with datasets
             return None
         try:
-            note = read_note(path)
+            files = Files((path,), entries=(fingerprint,), pins=(path,))
+            note = note_in(files.schema, path)
             if note is None:
                 return None
-            files = _files(path, fingerprint, note)
+            files = _with_parts(files, note)
             if verify and _without_damaged((path, *files.parts)):
                 return None
-            entry = Entry(files, note)
             files.chunks  # noqa: B018  opening finds what is truncated or gone
         except FileError:
             return None
         used_now(path)
-        _log.info("found %s", path)
-        return entry
+        tell("found %s", path)
+        return Entry(files, note)
 
     def only_one(self, fingerprint: str) -> AbstractContextManager[bool]:
         """Hold while computing an entry: another process that wants it waits, and then finds it."""
@@ -120,6 +114,8 @@ class Cache:
 
     def leftovers(self, fingerprint: str, num_rows: int, version: int) -> list[Part]:
         """What stopped runs wrote of this entry; only while its lock is held."""
+        from arrowprep.dataset.storage.leftovers import leftovers
+
         return leftovers(self.folder, f"cache-{fingerprint}", num_rows, version)
 
     def publish(
@@ -137,21 +133,10 @@ class Cache:
         one_file: put all rows into the entry's file, whatever the number of parts
         compression: of what must be written again
         """
+        from arrowprep.dataset.storage.publishing import publish
+
         path = self.path(fingerprint)
-        schema = parts[0].schema
-        for part in parts[1:]:
-            schema = wider_schema(schema, part.schema)
-        if one_file and len(parts) > 1:
-            _rewrite(parts, schema, path, note, complete, compression)
-            for part in parts:
-                part.path.unlink()
-        elif one_file:
-            os.replace(parts[0].path, path)
-        else:
-            whole = [p if p.schema == schema else _widened(p, schema, complete, compression) for p in parts]
-            note = {**note, "parts": [p.path.name for p in whole], "order": _order(whole)}
-            with ipc.write_aside(path, schema.with_metadata(_metadata(note))):
-                pass
+        publish(path, parts, note, complete, one_file=one_file, compression=compression)
         entry = self.find(fingerprint)
         assert entry is not None, path
         return entry
@@ -166,7 +151,7 @@ class Cache:
         """A whole result in a file of the user's choice, which says what it is."""
         note = {"version": 0, "name": name}
         with ipc.write_aside(
-            path, schema.with_metadata({**(schema.metadata or {}), **_metadata(note)})
+            path, schema.with_metadata({**(schema.metadata or {}), **as_metadata(note)})
         ) as writer:
             for batch in ipc.in_batches(tables):
                 writer.write_batch(batch)
@@ -188,7 +173,7 @@ class Cache:
         """Keep row numbers in a file: one uint64 column, as `datasets` writes them."""
         path = self.path(fingerprint)
         batch = pa.record_batch({_INDICES: int64_array(numbers).view(pa.uint64())})
-        with ipc.write_aside(path, batch.schema.with_metadata(_metadata(note))) as writer:
+        with ipc.write_aside(path, batch.schema.with_metadata(as_metadata(note))) as writer:
             if len(numbers):
                 writer.write_batch(batch)
         return MappedPicks(path, fingerprint)
@@ -199,7 +184,12 @@ def read_note(path: Path) -> dict[str, Any] | None:
 
     Raises UnreadableFile for what cannot be opened.
     """
-    note = (ipc.schema_of(path).metadata or {}).get(NOTE)
+    return note_in(ipc.schema_of(path), path)
+
+
+def note_in(schema: pa.Schema, path: Path) -> dict[str, Any] | None:
+    """The same of a schema that was read; `path` is told."""
+    note = (schema.metadata or {}).get(ipc.NOTE)
     try:
         return None if note is None else dict(json.loads(note))
     except ValueError as error:
@@ -215,15 +205,15 @@ def copy_at(path: Path, name: str) -> Files | None:
     return Files((path,)) if note is not None and note.get("name") == name else None
 
 
-def _metadata(note: Mapping[str, Any]) -> dict[bytes, bytes]:
-    return {NOTE: json.dumps(note).encode()}
+def as_metadata(note: Mapping[str, Any]) -> dict[bytes, bytes]:
+    return {ipc.NOTE: json.dumps(note).encode()}
 
 
-def _files(path: Path, fingerprint: str, note: Mapping[str, Any]) -> Files:
-    files = Files((path,), entries=(fingerprint,), pins=(path,))
+def _with_parts(files: Files, note: Mapping[str, Any]) -> Files:
+    """The files that an entry's own one names, or that one."""
     if "parts" not in note:
         return files
-    parts = tuple(path.with_name(name) for name in note["parts"])
+    parts = tuple(files.parts[0].with_name(name) for name in note["parts"])
     return replace(files, parts=parts, order=tuple((part, batch) for part, batch in note["order"]))
 
 
@@ -234,39 +224,3 @@ def _without_damaged(files: Iterable[Path]) -> list[Path]:
         warn(f"{path} is not as it was written; what it held is made again")
         path.unlink(missing_ok=True)
     return bad
-
-
-def _order(parts: list[Part]) -> list[tuple[int, int]]:
-    """(part, batch) numbers in the order of the input rows behind them."""
-    places = [
-        (span.start, span.stop, number, batch)
-        for number, part in enumerate(parts)
-        for batch, span in enumerate(part.spans)
-    ]
-    return [(number, batch) for _, _, number, batch in sorted(places)]
-
-
-def _rewrite(
-    parts: list[Part],
-    schema: pa.Schema,
-    path: Path,
-    note: Mapping[str, Any],
-    complete: Completion,
-    compression: str | None,
-) -> None:
-    """All batches of the parts, in order and of one schema, as one file."""
-    batches = [Unpacked([part.path]) for part in parts]
-    with ipc.write_aside(path, schema.with_metadata(_metadata(note)), compression=compression) as writer:
-        for number, batch in _order(parts):
-            span = parts[number].spans[batch]
-            table = complete(pa.Table.from_batches([batches[number][batch]]), span, schema)
-            for whole, _, metadata in described(table.combine_chunks().to_batches(), span):
-                writer.write_batch(whole, metadata)
-
-
-def _widened(part: Part, schema: pa.Schema, complete: Completion, compression: str | None) -> Part:
-    """The part with the columns and types that the whole entry has."""
-    path = part.path.with_name(part.path.name.replace(".arrow", "-widened.arrow"))
-    _rewrite([part], schema, path, {}, complete, compression)
-    part.path.unlink()
-    return Part(path, schema, part.note, part.spans)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -23,19 +21,20 @@ from arrowprep.dataset.storage.backing import Files
 from arrowprep.dataset.storage.locks import only_one
 from arrowprep.dataset.storage.pins import used_now
 from arrowprep.dataset.storage.room import telling_folder
+from arrowprep.dataset.storage.scratch import remove_folder
 from arrowprep.dataset.storage.seal import intact
-from arrowprep.dataset.storage.shelved import Shelved
-from arrowprep.errors import FileError
-from arrowprep.logging import get_logger
+from arrowprep.errors import FileError, tell
 
-_log = get_logger(__name__)
+if TYPE_CHECKING:
+    from arrowprep.dataset.storage.shelved import Shelved
+
+FILES = "files"  # below a cache's root: where all of this lies
 _FACTS = "entry.json"
 _SAID = ("operation", "source", "content", "function")
 _PINNED_ONE_BY_ONE = 64  # each pin is an open file, of which a process has perhaps a thousand
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One source as Arrow files of one schema."""
 
     key: str
@@ -44,8 +43,7 @@ class Entry:
     num_rows: int
 
 
-@dataclass(frozen=True)
-class Reuse:
+class Reuse(NamedTuple):
     """How far what is in the cache is believed.
 
     refresh: not at all, it is made anew
@@ -64,8 +62,7 @@ class Reuse:
 AS_FOUND = Reuse()
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """What the maker of an entry put into its folder, and says of it."""
 
     parts: tuple[Path, ...]
@@ -74,10 +71,14 @@ class Made:
 
 
 class Converted:
-    """Entries below one folder."""
+    """Entries below one folder.
+
+    made: how many were made by way of this
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "converted"
+        self.made = 0
         self._swept = False
 
     def find(self, key: str, *, verify: bool = False) -> Entry | None:
@@ -97,7 +98,7 @@ class Converted:
         except (OSError, ValueError, KeyError, FileError):
             return None
         used_now(folder / _FACTS)
-        _log.info("found %s", folder)
+        tell("found %s", folder)
         return entry
 
     def get(self, key: str, make: Callable[[Path], Made], reuse: Reuse) -> Entry:
@@ -109,6 +110,7 @@ class Converted:
             found = None if reuse.refresh else self.find(key, verify=reuse.verify)
             if found is not None:
                 return found
+            self.made += 1
             with self.workplace() as folder:
                 return self.publish(key, folder, make(folder))
 
@@ -138,7 +140,7 @@ class Converted:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(folder)
 
     def publish(self, key: str, folder: Path, made: Made) -> Entry:
         """Make a workplace the entry `key`, in place of one that is there; who has that open goes on."""
@@ -159,7 +161,7 @@ class Converted:
             except OSError:  # where nothing can be locked, another process may have made it meanwhile
                 if self.find(key) is None:
                     raise
-        shutil.rmtree(old, ignore_errors=True)
+        remove_folder(old)
         entry = self.find(key)
         assert entry is not None, key
         return entry
@@ -188,7 +190,7 @@ class Converted:
         """
         left = [path for path in self.folder.glob(".*.tmp") if owner.is_gone(path.name)]
         for path in left:
-            shutil.rmtree(path, ignore_errors=True)
+            remove_folder(path)
         return left
 
     def entries(self) -> list[Shelved]:
@@ -197,6 +199,8 @@ class Converted:
         return [self._shelved(path) for path in found if not path.parent.name.startswith(".")]
 
     def _shelved(self, path: Path) -> Shelved:
+        from arrowprep.dataset.storage.shelved import Shelved
+
         try:
             facts, used = json.loads(path.read_text()), path.stat().st_mtime
         except (OSError, ValueError):

@@ -19,6 +19,7 @@ from arrowprep.errors import MissingFile, UnreadableFile
 BATCH_BYTES = 16 << 20  # opening a file costs per batch
 COMPRESSED_BYTES = 1 << 20  # of a batch that is compressed: reading one row reads all of it
 FILE_MAGIC = b"ARROW1\0\0"
+NOTE = b"arrowprep"  # in the metadata of a schema: what the writer of a file says of it, as JSON
 
 
 class Writer:

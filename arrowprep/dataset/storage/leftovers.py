@@ -15,7 +15,7 @@ import pyarrow as pa
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.storage import ipc, owner
 from arrowprep.dataset.storage.compressed import compression_of
-from arrowprep.dataset.storage.parts import NOTE, Part
+from arrowprep.dataset.storage.parts import Part
 from arrowprep.errors import FileError
 
 
@@ -65,7 +65,7 @@ def _read(path: Path, folder: Path, stem: str) -> Part | None:
     if not found:
         return None
     try:
-        note: dict[str, Any] = json.loads((schema.metadata or {})[NOTE])
+        note: dict[str, Any] = json.loads((schema.metadata or {})[ipc.NOTE])
     except (KeyError, ValueError):
         return None
     if path.suffix == ".tmp" or not _has_end(path):

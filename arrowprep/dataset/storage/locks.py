@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import logging
 import os
 import time
 from collections.abc import Iterator
@@ -19,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from arrowprep.dataset.storage.room import telling_folder
+from arrowprep.errors import tell
 
-_log = logging.getLogger("arrowprep")
 _POLL_S = 0.05
 
 
@@ -71,7 +70,7 @@ def _locked(path: Path) -> int | None:
                 return None  # a file system without locks
             if not told:
                 told = True
-                _log.info("waiting for another process that computes %s", path.stem.lstrip("."))
+                tell("waiting for another process that computes %s", path.stem.lstrip("."))
             time.sleep(_POLL_S)
             continue
         if _is_at(path, file):

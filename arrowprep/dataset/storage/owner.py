@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import xxhash
 
-_MARK = re.compile(r"(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(?:\.tmp)?$")
+_MARK = r"(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(?:\.tmp)?$"
 
 
 def mark() -> str:
@@ -19,7 +19,7 @@ def mark() -> str:
 
 def is_gone(name: str) -> bool | None:
     """Whether the process that made a name is no more; None for one of another machine, or without a mark."""
-    found = _MARK.search(name)
+    found = re.search(_MARK, name)
     if found is None or found["host"] != _host():
         return None
     try:
@@ -33,7 +33,7 @@ def is_gone(name: str) -> bool | None:
 
 def is_mine(name: str) -> bool:
     """Whether this process made the name."""
-    found = _MARK.search(name)
+    found = re.search(_MARK, name)
     return found is not None and (found["host"], int(found["pid"])) == (_host(), os.getpid())
 
 

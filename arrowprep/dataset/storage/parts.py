@@ -20,7 +20,6 @@ from arrowprep.dataset.widen import cast_table, wider_schema
 from arrowprep.errors import ArrowprepError
 
 FLUSH_S = 10.0  # so much work is lost at most when the process is killed
-NOTE = b"arrowprep"
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class PartWriter:
         self._path = self._stem.with_name(f"{self._stem.name}-{len(self._parts)}.arrow")
         self._open = ExitStack()
         self._written_note = self._note
-        schema = self._schema.with_metadata({NOTE: json.dumps(self._note).encode()})
+        schema = self._schema.with_metadata({ipc.NOTE: json.dumps(self._note).encode()})
         aside = ipc.write_aside(self._path, schema, compression=self._plan.compression, keep=True)
         self._writer = self._open.enter_context(aside)
         self._spans = []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,10 +26,12 @@ def scratch_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def _folder_of(pid: int) -> Path:
+    import tempfile
+
     above = Path(tempfile.gettempdir())
     for left in above.glob(f"{_PREFIX}*"):
         if owner.is_gone(left.name):  # it was killed
-            shutil.rmtree(left, ignore_errors=True)
+            remove_folder(left)
     folder = above / f"{_PREFIX}{owner.mark()}"
     folder.mkdir(mode=0o700)
     atexit.register(_remove, folder, pid)
@@ -40,4 +40,11 @@ def _folder_of(pid: int) -> Path:
 
 def _remove(folder: Path, pid: int) -> None:
     if os.getpid() == pid:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
+
+
+def remove_folder(folder: Path) -> None:
+    """All of it, as far as it can be."""
+    import shutil  # 2 ms, for five compressors come with it, and most processes remove none
+
+    shutil.rmtree(folder, ignore_errors=True)

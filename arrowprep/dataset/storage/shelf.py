@@ -11,14 +11,13 @@ from typing import Any
 from arrowprep import config
 from arrowprep.dataset.storage import owner
 from arrowprep.dataset.storage.cache import RESULTS, read_note
-from arrowprep.dataset.storage.converted import Converted, supersede
+from arrowprep.dataset.storage.converted import FILES, Converted, supersede
 from arrowprep.dataset.storage.locks import is_held
 from arrowprep.dataset.storage.pins import unused
 from arrowprep.dataset.storage.shelved import Shelved
 from arrowprep.dataset.storage.sources import Sources
 from arrowprep.errors import FileError
 
-FILES = "files"
 ORPHAN_S = 24 * 3600.0  # what a stopped run left is kept so long, for it may be run again
 _ENTRY = re.compile(r"cache-(?P<fingerprint>[A-Za-z0-9_.]+)\.arrow")
 _LEFT = re.compile(r"\.?cache-(?P<fingerprint>[A-Za-z0-9_.]+?)(?:-[0-9a-f]{8}[-.].*|\.arrow\..*\.tmp|\.lock)")

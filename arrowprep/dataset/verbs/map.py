@@ -15,7 +15,6 @@ from arrowprep.dataset.indices import Span, simplest
 from arrowprep.dataset.storage.backing import Backing, Memory, own_copy
 from arrowprep.dataset.storage.cache import Cache, Entry, copy_at
 from arrowprep.dataset.storage.scratch import scratch_folder
-from arrowprep.dataset.verbs.returned import ERRORS
 from arrowprep.dataset.verbs.spec import MapSpec, RunOptions, label_of
 from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import empty_table
@@ -105,6 +104,8 @@ def _of_nothing(view: View, spec: MapSpec, name: str) -> View:
 
 def _without_errors(result: View, spec: MapSpec) -> View:
     """The result without the column of errors, which are told, and perhaps without their rows."""
+    from arrowprep.dataset.verbs.returned import ERRORS
+
     texts = result.read(Span(0, result.num_rows), [ERRORS]).column(ERRORS)
     failed = np.flatnonzero(texts.is_valid().to_numpy())
     result = result.keep([name for name in result.columns if name != ERRORS], result.fingerprint)
