@@ -19,7 +19,7 @@ from arrowprep.tokenize.unicode_normal import _compositions, combining_classes, 
 
 # in the order of the constants in rust/src/unicode.rs; a character has the first that fits
 CLASSES = ("", r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"\p{L}", r"\p{M}", r"\p{N}", r"\s", r"[\p{P}\p{S}]")
-HAN, WORD, UNSTABLE = 0x20, 0x40, 0x80  # flags beside the class
+EAST, HAN, WORD, UNSTABLE = 0x10, 0x20, 0x40, 0x80  # flags beside the class
 # what BERT knows of a character: the bits of rust/src/bert.rs
 DROPPED, PUNCTUATION, NONSPACING, IDEOGRAPH, BLANK = 1, 2, 4, 8, 16
 # what may be no grapheme of its own, by Unicode's classes (\\r\\n apart); as in rust/src/steps/charsmap.rs
@@ -41,8 +41,10 @@ def properties() -> dict[str, int]:
     found = dict.fromkeys(EVERY, 0)
     for number in reversed(range(1, len(CLASSES))):
         found.update(dict.fromkeys(matching(CLASSES[number]), number))
-    han, suspect = matching(r"\p{Han}"), normal_form("NFC").suspect
+    east, han = matching("[一-龥぀-ゟ゠-ヿ]"), matching(r"\p{Han}")
+    suspect = normal_form("NFC").suspect
     for character in EVERY:
+        found[character] |= EAST * (character in east)
         found[character] |= HAN * (character in han)
         found[character] |= WORD * is_word(character)
         found[character] |= UNSTABLE * bool(suspect.search(character))

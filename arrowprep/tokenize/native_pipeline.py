@@ -70,14 +70,32 @@ def _o200k(digits: str, contractions: str) -> str:
     )
 
 
+def _kimi() -> str:
+    upper, lower = (f"{letters[:-1]}&&[^\\p{{Han}}]]" for letters in (_UPPER, _LOWER))
+    before = r"[^\r\n\p{L}\p{N}]?"
+    return (
+        rf"[\p{{Han}}]+|{before}{upper}*{lower}+{_CONTRACTIONS}?|{before}{upper}+{lower}*{_CONTRACTIONS}?"
+        rf"|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*{_SPACES}"
+    )
+
+
+_DEEPSEEK = (
+    r"\p{N}{1,3}",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
+    rf"| ?[\p{{P}}\p{{S}}]+[\r\n]*{_SPACES}",
+)
+
 WHOLE, GPT2 = 0, 1
-# pattern, exactly, to the number of the kernel's splitter
-GRAMMARS = {
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": GPT2,
-    _cl100k(r"\p{N}{1,3}"): 2,
-    _cl100k(r"\p{N}"): 3,
-    _o200k(r"\p{N}{1,3}", f"{_CONTRACTIONS}?"): 4,
-    _o200k(r"\p{N}", ""): 5,
+# patterns one after the other, exactly, to the number of the kernel's splitter
+GRAMMARS: dict[tuple[str, ...], int] = {
+    (r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): GPT2,
+    (_cl100k(r"\p{N}{1,3}"),): 2,
+    (_cl100k(r"\p{N}"),): 3,
+    (_o200k(r"\p{N}{1,3}", f"{_CONTRACTIONS}?"),): 4,
+    (_o200k(r"\p{N}", ""),): 5,
+    (_kimi(),): 6,
+    _DEEPSEEK: 7,
 }
 
 BEFORE_SPACES, BERT = 64, 65  # ways to cut beside the patterns
@@ -144,13 +162,19 @@ def grammar_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
         return GPT2 if last.use_regex else WHOLE, last.add_prefix_space
     if last.add_prefix_space:
         raise Unsupported("it puts a space before every piece")
-    split = splits[0]
-    if len(splits) > 1 or last.use_regex or type(split) is not Split:
-        raise Unsupported("it cuts a text more than once")
-    whole = split.behavior == "isolated" or (split.behavior == "removed" and split.invert)
-    if split.pattern.literal or split.pattern.source not in GRAMMARS or not whole:
+    cuts = [split for split in splits if type(split) is Split and not split.pattern.literal]
+    patterns = tuple(split.pattern.source for split in cuts)
+    known = GRAMMARS.get(patterns)
+    if known is None or len(patterns) != len(splits) or last.use_regex:
         raise Unsupported("it has no splitter for the pattern")
-    return GRAMMARS[split.pattern.source], False
+    if not all(_keeps_all(split, alone=len(cuts) == 1) for split in cuts):
+        raise Unsupported("it does not keep all pieces")
+    return known, False
+
+
+def _keeps_all(split: Split, alone: bool) -> bool:
+    """Whether pieces are the matches and what is between them. alone: whether all there is matches"""
+    return split.behavior == "isolated" or (alone and split.behavior == "removed" and split.invert)
 
 
 def is_nfc(normalizer: Normalizer | None) -> bool:

@@ -1,4 +1,4 @@
-//! What a character is: its class for the splitters, and three flags.
+//! What a character is: its class for the splitters, and flags.
 
 use crate::unicode_runs::RUNS;
 use std::sync::OnceLock;
@@ -13,6 +13,8 @@ pub const SPACE: u8 = 6;
 pub const SYMBOL: u8 = 7; // and punctuation
 
 pub const CLASS: u8 = 0x0f;
+/// In `[一-龥぀-ゟ゠-ヿ]`.
+pub const EAST: u8 = 0x10;
 pub const HAN: u8 = 0x20;
 pub const WORD: u8 = 0x40;
 /// May change under NFC, alone or with its neighbours.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arrowprep.tokenize import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.pre_tokenizers import ByteLevel
 
 MERGES = ["h e", "l l", "he ll", "hell o", "Ġ w", "o r", "Ġw or", "l d", "Ġwor ld", "Ġ hello", "Ã ©", "Ġ Ġ"]
@@ -36,6 +37,14 @@ def byte_tokenizer(
         tok.post_processor = processors.TemplateProcessing(
             single=template, pair="<s> $A </s> $B:1 </s>:1", special_tokens=ids
         )
+    return tok
+
+
+def grammar_tokenizer(patterns: Sequence[str]) -> Tokenizer:
+    """Patterns one after the other before byte-level BPE."""
+    tok = Tokenizer(byte_bpe())
+    splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in patterns]
+    tok.pre_tokenizer = pre_tokenizers.Sequence([*splits, ByteLevel(add_prefix_space=False, use_regex=False)])
     return tok
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from itertools import chain
 
 import pytest
 import regex
@@ -14,7 +15,7 @@ from arrowprep.tokenize.files.tiktoken_sets import SETS
 from arrowprep.tokenize.native_pipeline import GRAMMARS
 from arrowprep.tokenize.oniguruma import Pattern, translate
 
-KNOWN = sorted({*GRAMMARS, *(chosen.pattern for chosen in SETS.values())})
+KNOWN = sorted({*chain.from_iterable(GRAMMARS), *(chosen.pattern for chosen in SETS.values())})
 OTHERS = [
     r"\w+|[^\w\s]+",
     r"\h+|\W\b",

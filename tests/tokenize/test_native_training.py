@@ -17,6 +17,7 @@ from arrowprep.errors import NotText
 from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.native_pipeline import GRAMMARS
+from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.trainers import counting, pairs
 from arrowprep.tokenize.trainers.bpe import BpeTrainer
 
@@ -63,11 +64,11 @@ CUTTERS = [
     *(
         pre_tokenizers.Sequence(
             [
-                pre_tokenizers.Split(pattern, "isolated"),
+                *(pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in patterns),
                 pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
             ]
         )
-        for pattern in GRAMMARS
+        for patterns in GRAMMARS
     ),
 ]
 

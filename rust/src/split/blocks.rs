@@ -9,9 +9,9 @@
 //! place to start afresh.
 
 use super::classify::{Classify, CpuPath, Masks, Portable};
-use super::scalar::{advance, contraction};
+use super::scalar::{advance, contraction, is_deepseek_cut, is_deepseek_letter};
 use super::Grammar;
-use crate::unicode::{Characters, CASELESS, CLASS, LOWER, MARK, NUMBER, SPACE, UPPER};
+use crate::unicode::{Characters, CASELESS, CLASS, EAST, HAN, LOWER, MARK, NUMBER, OTHER, SPACE, UPPER};
 
 /// Places of one text where a piece begins.
 pub struct Splitter<'a> {
@@ -40,6 +40,9 @@ struct Carry {
     horizontal: u64,
     newline: u64,
     joining: u64,
+    joined: u64, // a letter that a symbol took
+    odd: u64,
+    apart: u64,
     swallowed: u64,
     digits: u32, // since the last boundary, when the last byte is a number
     clear: u64,
@@ -95,6 +98,8 @@ impl<'a> Splitter<'a> {
             Grammar::Whole | Grammar::Gpt2 => self.fill_with::<C, GPT2>(out),
             Grammar::Cl100k { .. } => self.fill_with::<C, CL100K>(out),
             Grammar::O200k { .. } => self.fill_with::<C, O200K>(out),
+            Grammar::Kimi => self.fill_with::<C, KIMI>(out),
+            Grammar::DeepSeek => self.fill_with::<C, DEEPSEEK>(out),
         }
     }
 
@@ -125,10 +130,10 @@ impl<'a> Splitter<'a> {
             };
             // SAFETY: `fill` calls this with a class that the CPU has the features for
             let mut masks = unsafe {
-                if FAMILY == O200K {
-                    C::masks::<true>(block)
-                } else {
-                    C::masks::<false>(block)
+                match FAMILY {
+                    O200K | KIMI => C::masks::<true, false>(block),
+                    DEEPSEEK => C::masks::<false, true>(block),
+                    _ => C::masks::<false, false>(block),
                 }
             };
             let (bits, len) = if masks.high == 0 {
@@ -197,27 +202,37 @@ impl<'a> Splitter<'a> {
                 break;
             }
             let span = ((1 << size) - 1) << start;
-            classes[(class & CLASS) as usize] |= span;
+            classes[class_in::<FAMILY>(class)] |= span;
             inner |= span & (span << 1);
             rest &= !span;
         }
         let valid = !0 >> (64 - len);
         let letters = classes[UPPER as usize] | classes[LOWER as usize] | classes[CASELESS as usize];
-        if FAMILY == O200K {
+        if FAMILY == O200K || FAMILY == KIMI {
             masks.upper |= classes[UPPER as usize];
             masks.lower |= classes[LOWER as usize];
             masks.caseless = classes[CASELESS as usize] | classes[MARK as usize];
         } else {
             masks.lower |= letters;
         }
+        if FAMILY == DEEPSEEK {
+            masks.lower |= classes[MARK as usize];
+            masks.odd |= classes[OTHER as usize];
+        }
+        masks.apart = classes[APART];
         let number = classes[NUMBER as usize];
         masks.digit |= number;
         masks.white |= classes[SPACE as usize];
         masks.inner = inner;
         masks.keep(valid);
-        let threes = matches!(self.grammar, Grammar::Cl100k { digits: 3 } | Grammar::O200k { digits: 3, .. });
-        if (threes && number != 0)
-            || (FAMILY == O200K && self.is_odd(carry, masks, classes[MARK as usize], valid))
+        let digits = match self.grammar {
+            Grammar::Cl100k { digits } | Grammar::O200k { digits, .. } => digits,
+            _ => 3,
+        };
+        if (FAMILY != GPT2 && digits == 3 && number != 0)
+            || classes[ODDLY_APART] != 0
+            || ((FAMILY == O200K || FAMILY == KIMI)
+                && self.is_odd(carry, masks, classes[MARK as usize], valid))
         {
             return (None, len);
         }
@@ -228,7 +243,7 @@ impl<'a> Splitter<'a> {
     /// right behind a contraction.
     fn is_odd(&self, carry: &Carry, masks: &Masks, mark: u64, valid: u64) -> bool {
         let letter = masks.upper | masks.lower | masks.caseless;
-        let symbol = valid & !(letter | masks.digit | masks.white);
+        let symbol = valid & !(letter | masks.digit | masks.white | masks.apart);
         let single = joining::<true>(carry, masks, symbol);
         if mark & ((symbol & !single) << 1 | (carry.other & !carry.joining)) != 0 {
             return true;
@@ -259,11 +274,16 @@ impl<'a> Splitter<'a> {
         (carry.clear, carry.set) = (0, 0);
         let bits = match (FAMILY, self.grammar) {
             (CL100K, Grammar::Cl100k { digits }) => {
-                self.cl100k::<MIXED, false>(carry, masks, valid, len, digits, masks.newline)
+                self.cl100k::<MIXED, FAMILY>(carry, masks, valid, len, digits, masks.newline)
             }
+            (KIMI, _) => {
+                let bits = self.cl100k::<MIXED, FAMILY>(carry, masks, valid, len, 3, masks.newline);
+                self.trailing_contractions(carry, masks, bits, len)
+            }
+            (DEEPSEEK, _) => self.deepseek::<MIXED>(carry, masks, valid, len),
             (O200K, Grammar::O200k { digits, contractions }) => {
                 let swallowed = masks.newline | masks.slash;
-                let bits = self.cl100k::<MIXED, true>(carry, masks, valid, len, digits, swallowed);
+                let bits = self.cl100k::<MIXED, FAMILY>(carry, masks, valid, len, digits, swallowed);
                 if contractions {
                     self.trailing_contractions(carry, masks, bits, len)
                 } else {
@@ -282,16 +302,10 @@ impl<'a> Splitter<'a> {
     /// White space, each with what follows it: the last of a run that text follows.
     #[inline(always)]
     fn before_text<const MIXED: bool>(&self, masks: &Masks, valid: u64, len: usize) -> u64 {
-        let white = masks.white;
         let next = self.at + len;
         let text_next = next < self.text.len() && self.table.at(self.text, next).0 & CLASS != SPACE;
-        let last = white & ((!white & valid) >> 1 | (text_next as u64) << (len - 1));
-        if !MIXED {
-            return last;
-        }
-        // from the last byte of a character, which has three at most, to its first
-        let second = (last & !masks.inner) | (last & masks.inner) >> 1;
-        (second & !masks.inner) | (second & masks.inner) >> 1
+        let last = masks.white & behind(!masks.white & valid, text_next, len);
+        first_bytes::<MIXED>(last, masks.inner)
     }
 
     #[inline(always)]
@@ -314,9 +328,9 @@ impl<'a> Splitter<'a> {
         self.leading_contractions(carry, bits, masks.quote & bits, false, len)
     }
 
-    /// cl100k, and with CASES o200k. swallowed: what a run of symbols takes behind it
+    /// cl100k, and o200k and Kimi with their cases. swallowed: what a run of symbols takes behind it
     #[inline(always)]
-    fn cl100k<const MIXED: bool, const CASES: bool>(
+    fn cl100k<const MIXED: bool, const FAMILY: u8>(
         &self,
         carry: &mut Carry,
         masks: &Masks,
@@ -329,7 +343,8 @@ impl<'a> Splitter<'a> {
         let letter = masks.upper | masks.lower | masks.caseless;
         let number = masks.digit;
         let newline = masks.newline;
-        let symbol = valid & !(letter | number | masks.white);
+        let apart = if FAMILY == KIMI { masks.apart } else { 0 };
+        let symbol = valid & !(letter | number | masks.white | apart);
         let horizontal = masks.white & !newline;
         let after_newline = newline << 1 | carry.newline;
 
@@ -344,13 +359,18 @@ impl<'a> Splitter<'a> {
             & !(joining << 1 | carry.joining))
             | joining
             | (white & !(white << 1 | carry.white));
+        if FAMILY == KIMI {
+            bits |= apart & !(apart << 1 | carry.apart);
+            carry.apart = apart >> last;
+        }
         let numbers = if digits == 1 { number } else { threes(carry, number, last) };
         bits |= numbers;
         if MIXED {
             bits &= !masks.inner;
         }
         bits |= horizontal & self.before_text::<MIXED>(masks, valid, len);
-        if CASES {
+        let cases = FAMILY != CL100K;
+        if cases {
             bits |= self.changes_of_case::<MIXED>(carry, masks, len);
         }
         let indents = horizontal & after_newline & !masks.inner;
@@ -363,7 +383,7 @@ impl<'a> Splitter<'a> {
         carry.white = white >> last;
         carry.joining = joining >> last;
         carry.swallowed = taken >> last;
-        if CASES {
+        if cases {
             bits
         } else {
             self.leading_contractions(carry, bits, masks.quote & joining, true, len)
@@ -408,11 +428,61 @@ impl<'a> Splitter<'a> {
         while at < self.text.len() {
             let (class, len) = self.table.at(self.text, at);
             if class & CLASS != UPPER {
-                return matches!(class & CLASS, LOWER | CASELESS | MARK);
+                let apart = self.grammar == Grammar::Kimi && class & HAN != 0;
+                return matches!(class & CLASS, LOWER | CASELESS | MARK) && !apart;
             }
             at += len;
         }
         false
+    }
+
+    /// `masks.lower` has the letters and marks that are in no cut, `masks.apart` what the second pattern cuts.
+    #[inline(always)]
+    fn deepseek<const MIXED: bool>(&self, carry: &mut Carry, masks: &Masks, valid: u64, len: usize) -> u64 {
+        let last = len - 1;
+        let Masks { lower: letter, digit: number, newline, apart, .. } = *masks;
+        let odd = masks.odd & valid; // what a last block is filled up with is NUL
+        let symbol = valid & !(letter | number | masks.white | odd | apart);
+        let horizontal = masks.white & !newline;
+        let after_newline = newline << 1 | carry.newline;
+
+        let first = newline & (symbol << 1 | carry.other | carry.swallowed);
+        let taken = if first == 0 { 0 } else { through(first, newline) & newline };
+        let white = masks.white & !taken;
+        let joining = symbol & !(symbol << 1 | carry.other) & !(masks.space << 1 | carry.space);
+        // a symbol of ASCII takes letters of ASCII, and no others that follow
+        let ascii = letter & !masks.high;
+        let begun = ascii & ((joining & !masks.high) << 1 | carry.joining | carry.joined);
+        let joined = through(begun, ascii) & ascii;
+        let mut bits = (letter
+            & !(letter << 1 | carry.letter)
+            & !(horizontal << 1 | carry.horizontal)
+            & !(odd << 1 | carry.odd)
+            & !begun)
+            | joining
+            | (white & !(white << 1 | carry.white))
+            | (odd & !(odd << 1 | carry.odd))
+            | (apart & !(apart << 1 | carry.apart))
+            | threes(carry, number, last);
+        if MIXED {
+            bits |= letter & !ascii & (joined << 1 | carry.joined);
+            bits &= !masks.inner;
+        }
+        bits |= self.before_uncut::<MIXED>(masks, horizontal, valid, len);
+        let indents = horizontal & after_newline & !masks.inner;
+        if indents != 0 {
+            bits |= self.indents(indents, horizontal, newline, len);
+        }
+        carry.newline = newline >> last;
+        carry.horizontal = horizontal >> last;
+        carry.other = symbol >> last;
+        carry.white = white >> last;
+        carry.joining = (joining & !masks.high) >> last;
+        carry.joined = joined >> last;
+        carry.odd = odd >> last;
+        carry.apart = apart >> last;
+        carry.swallowed = taken >> last;
+        bits
     }
 
     /// Of white space that begins behind a newline, what no newline ends: `\s*[\r\n]+` would take that whole.
@@ -447,6 +517,18 @@ impl<'a> Splitter<'a> {
             at += len;
         }
         false
+    }
+
+    /// White space that text follows which is not cut out, and odd characters that letters follow: the last of each run.
+    #[inline(always)]
+    fn before_uncut<const MIXED: bool>(&self, masks: &Masks, horizontal: u64, valid: u64, len: usize) -> u64 {
+        let next = self.text.get(self.at + len).map(|_| self.table.at(self.text, self.at + len).0);
+        let text = valid & !(masks.white | masks.digit | masks.apart);
+        let text_next = next.is_some_and(|known| known & CLASS != SPACE && !is_deepseek_cut(known));
+        let letter_next = next.is_some_and(is_deepseek_letter);
+        let last = (horizontal & behind(text, text_next, len))
+            | (masks.odd & valid & behind(masks.lower, letter_next, len));
+        first_bytes::<MIXED>(last, masks.inner)
     }
 
     /// Contractions that are pieces: nothing begins inside, something does behind.
@@ -505,6 +587,39 @@ impl<'a> Splitter<'a> {
 const GPT2: u8 = 0;
 const CL100K: u8 = 1;
 const O200K: u8 = 2;
+const KIMI: u8 = 3;
+const DEEPSEEK: u8 = 4;
+
+/// Beside the classes of characters: what a grammar cuts out from among the letters, and what it
+/// does so with that is no letter, which masks do not tell enough of.
+const APART: usize = 14;
+const ODDLY_APART: usize = 15;
+
+#[inline(always)]
+fn class_in<const FAMILY: u8>(known: u8) -> usize {
+    let class = known & CLASS;
+    match FAMILY {
+        KIMI if known & HAN != 0 && class == CASELESS => APART,
+        KIMI if known & HAN != 0 => ODDLY_APART,
+        DEEPSEEK if known & EAST != 0 => APART,
+        _ => class as usize,
+    }
+}
+
+/// The bits before those of `what`. next: whether the first bit beyond the block is of it
+#[inline(always)]
+fn behind(what: u64, next: bool, len: usize) -> u64 {
+    what >> 1 | (next as u64) << (len - 1)
+}
+
+/// From the last byte of characters to the first.
+#[inline(always)]
+fn first_bytes<const MIXED: bool>(last: u64, inner: u64) -> u64 {
+    if !MIXED {
+        return last;
+    }
+    (0..3).fold(last, |bits, _| (bits & !inner) | (bits & inner) >> 1)
+}
 
 /// The places of bits, counted from `base`; returns how many. Eight are written at a
 /// time, needed or not: one branch for most blocks, where a loop is mispredicted.

@@ -14,16 +14,23 @@ pub struct Masks {
     pub newline: u64,
     pub quote: u64,
     pub slash: u64,
-    /// letters without case, and bytes behind the first one of their character: only where `high` is not 0
+    /// neither letters, numbers, white space nor symbols
+    pub odd: u64,
+    /// only where `high` is not 0: letters without case, what is apart from letters, and bytes behind the
+    /// first one of their character
     pub caseless: u64,
+    pub apart: u64,
     pub inner: u64,
 }
 
 impl Masks {
     /// Drop what is not in `valid`.
     pub fn keep(&mut self, valid: u64) {
-        let Masks { high, upper, lower, digit, white, space, newline, quote, slash, caseless, inner } = self;
-        for mask in [high, upper, lower, digit, white, space, newline, quote, slash, caseless, inner] {
+        let Masks { high, upper, lower, digit, white, space, newline, quote, slash, odd, .. } = self;
+        for mask in [high, upper, lower, digit, white, space, newline, quote, slash, odd] {
+            *mask &= valid;
+        }
+        for mask in [&mut self.caseless, &mut self.apart, &mut self.inner] {
             *mask &= valid;
         }
     }
@@ -31,11 +38,11 @@ impl Masks {
 
 /// A way to find the masks.
 pub trait Classify {
-    /// CASES: whether `upper` and `lower` differ; else `lower` has all letters
+    /// CASES: whether `upper` and `lower` differ; else `lower` has all letters. ODD: whether `odd` is wanted
     ///
     /// # Safety
     /// The CPU must have what the implementation is named after.
-    unsafe fn masks<const CASES: bool>(block: &[u8; 64]) -> Masks;
+    unsafe fn masks<const CASES: bool, const ODD: bool>(block: &[u8; 64]) -> Masks;
 }
 
 /// Which code runs on this CPU.
@@ -106,16 +113,23 @@ const fn bits() -> [u8; 256] {
     table
 }
 
+/// Whether a byte of ASCII is a control character, and no white space.
+#[inline(always)]
+fn is_odd(byte: u8) -> bool {
+    byte.is_ascii_control() && !(9..=13).contains(&byte)
+}
+
 impl Classify for Portable {
     #[inline(always)]
-    unsafe fn masks<const CASES: bool>(block: &[u8; 64]) -> Masks {
+    unsafe fn masks<const CASES: bool, const ODD: bool>(block: &[u8; 64]) -> Masks {
         let mut found = [0u64; 8];
-        let mut space = 0u64;
+        let (mut space, mut odd) = (0u64, 0u64);
         for (i, eight) in block.chunks_exact(8).enumerate() {
             let mut bits = 0u64;
             for (j, &byte) in eight.iter().enumerate() {
                 bits |= (BITS[byte as usize] as u64) << (8 * j);
                 space |= ((byte == b' ') as u64) << (8 * i + j);
+                odd |= (is_odd(byte) as u64) << (8 * i + j);
             }
             for (class, mask) in found.iter_mut().enumerate() {
                 let lowest = (bits >> class) & 0x0101_0101_0101_0101;
@@ -132,6 +146,7 @@ impl Classify for Portable {
             newline: found[NEWLINE],
             quote: found[QUOTE],
             slash: found[SLASH],
+            odd: if ODD { odd } else { 0 },
             ..Masks::default()
         }
     }
@@ -143,7 +158,7 @@ pub struct Avx2;
 #[cfg(target_arch = "x86_64")]
 impl Classify for Avx2 {
     #[inline(always)]
-    unsafe fn masks<const CASES: bool>(block: &[u8; 64]) -> Masks {
+    unsafe fn masks<const CASES: bool, const ODD: bool>(block: &[u8; 64]) -> Masks {
         use std::arch::x86_64::*;
         // SAFETY: the caller has seen that the CPU has AVX2; both loads are inside the block
         unsafe {
@@ -190,16 +205,18 @@ impl Classify for Avx2 {
                 let moved = [_mm256_or_si256(parts[0], small), _mm256_or_si256(parts[1], small)];
                 (0, range!(moved, b'a', b'z'))
             };
+            let white = range!(9, 13);
             Masks {
                 high: mask!(|x| x),
                 upper,
                 lower,
                 digit: range!(b'0', b'9'),
-                white: space | range!(9, 13),
+                white: space | white,
                 space,
                 newline: equal!(b'\n') | equal!(b'\r'),
                 quote: equal!(b'\''),
                 slash: equal!(b'/'),
+                odd: if ODD { (range!(0, 0x1f) | equal!(0x7f)) & !white } else { 0 },
                 ..Masks::default()
             }
         }
@@ -218,12 +235,16 @@ mod tests {
                 *byte = (start + i * 37) as u8;
             }
             // SAFETY: the portable path needs nothing
-            let portable = unsafe { (Portable::masks::<true>(&block), Portable::masks::<false>(&block)) };
+            let portable =
+                unsafe { (Portable::masks::<true, true>(&block), Portable::masks::<false, false>(&block)) };
             assert_eq!(portable.0.high.count_ones() as usize, block.iter().filter(|b| !b.is_ascii()).count());
             #[cfg(target_arch = "x86_64")]
             if has_avx2() {
                 // SAFETY: just asked
-                assert_eq!(unsafe { (Avx2::masks::<true>(&block), Avx2::masks::<false>(&block)) }, portable);
+                assert_eq!(
+                    unsafe { (Avx2::masks::<true, true>(&block), Avx2::masks::<false, false>(&block)) },
+                    portable
+                );
             }
         }
     }

@@ -29,6 +29,10 @@ pub enum Grammar {
     Cl100k { digits: u8 },
     /// o200k (3 digits, contractions), Tekken (1, none).
     O200k { digits: u8, contractions: bool },
+    /// Kimi K2.
+    Kimi,
+    /// DeepSeek V3, three patterns one after the other.
+    DeepSeek,
 }
 
 impl Grammar {
@@ -41,6 +45,8 @@ impl Grammar {
             3 => Grammar::Cl100k { digits: 1 },
             4 => Grammar::O200k { digits: 3, contractions: true },
             5 => Grammar::O200k { digits: 1, contractions: false },
+            6 => Grammar::Kimi,
+            7 => Grammar::DeepSeek,
             _ => return None,
         })
     }
@@ -51,12 +57,14 @@ mod tests {
     use super::*;
     use crate::unicode::Characters;
 
-    const GRAMMARS: [Grammar; 5] = [
+    const GRAMMARS: [Grammar; 7] = [
         Grammar::Gpt2,
         Grammar::Cl100k { digits: 3 },
         Grammar::Cl100k { digits: 1 },
         Grammar::O200k { digits: 3, contractions: true },
         Grammar::O200k { digits: 1, contractions: false },
+        Grammar::Kimi,
+        Grammar::DeepSeek,
     ];
 
     fn one_by_one(grammar: Grammar, text: &str) -> Vec<u32> {
@@ -80,8 +88,8 @@ mod tests {
         starts
     }
 
-    fn check(text: &str) {
-        for grammar in GRAMMARS {
+    fn check(grammars: &[Grammar], text: &str) {
+        for &grammar in grammars {
             let expected = one_by_one(grammar, text);
             for path in [CpuPath::Portable, cpu_path()] {
                 assert_eq!(in_blocks(grammar, path, text), expected, "{grammar:?} {path:?} {text:?}");
@@ -102,21 +110,26 @@ mod tests {
 
     #[test]
     fn blocks_agree_on_small_worlds() {
-        for text in worlds(&["s", "R", "'", " ", "\n", "1", "!", "/", "é", "É", "中", "\u{301}", "ſ"], 4)
+        for text in
+            worlds(&["s", "R", "'", " ", "\n", "1", "!", "/", "é", "É", "中", "\u{301}", "ſ", "\0"], 4)
         {
-            check(&text);
+            check(&GRAMMARS, &text);
         }
     }
 
     #[test]
     fn blocks_agree_at_every_edge() {
-        let alphabet = ["s", "E", "'", " ", "\n", "1", "!", "\u{3000}", "中", "ſ", "—", "\u{301}", "²", "😀"];
-        let worlds = worlds(&alphabet, 3);
+        let of_letters =
+            ["s", "E", "'", " ", "\n", "1", "!", "\u{3000}", "中", "ſ", "—", "\u{301}", "²", "😀"];
+        let of_scripts = ["s", "E", "'", " ", "\n", "1", "!", "中", "⺀", "\u{301}", "\0", "\u{e0001}"];
+        let (letters, scripts) = (worlds(&of_letters, 3), worlds(&of_scripts, 3));
         for filler in ["x", "X", "7", " ", "\n", "!", "\t"] {
             for offset in 0..=70 {
-                for world in &worlds {
-                    check(&format!("{}{world}", filler.repeat(offset)));
-                    check(&format!("{}{world}b", filler.repeat(offset)));
+                for (worlds, grammars) in [(&letters, &GRAMMARS[..5]), (&scripts, &GRAMMARS[5..])] {
+                    for world in worlds {
+                        check(grammars, &format!("{}{world}", filler.repeat(offset)));
+                        check(grammars, &format!("{}{world}b", filler.repeat(offset)));
+                    }
                 }
             }
         }
@@ -125,9 +138,48 @@ mod tests {
     #[test]
     fn blocks_agree_on_random_text() {
         let alphabet = [
-            "a", "s", "l", "L", "T", "re", "'", "'", " ", " ", "  ", "\t", "\r\n", "\n", "1", "22", "!", "/",
-            "-", "\0", "é", "É", "中", "ʰ", "ǅ", "\u{3000}", "ſ", "—", "\u{85}", "😀", "\u{301}", "\u{200b}",
-            "ABCd", "AB", "²",
+            "a",
+            "s",
+            "l",
+            "L",
+            "T",
+            "re",
+            "'",
+            "'",
+            " ",
+            " ",
+            "  ",
+            "\t",
+            "\r\n",
+            "\n",
+            "1",
+            "22",
+            "!",
+            "/",
+            "-",
+            "\0",
+            "é",
+            "É",
+            "中",
+            "ʰ",
+            "ǅ",
+            "\u{3000}",
+            "ſ",
+            "—",
+            "\u{85}",
+            "😀",
+            "\u{301}",
+            "\u{200b}",
+            "ABCd",
+            "AB",
+            "²",
+            "か",
+            "・",
+            "々",
+            "\u{3007}",
+            "⺀",
+            "\u{e0001}",
+            "한",
         ];
         let mut seed = 88172645463325252u64;
         for round in 0..20_000 {
@@ -140,7 +192,7 @@ mod tests {
                 let choice = seed as usize % if ascii && seed >> 60 != 0 { 20 } else { alphabet.len() };
                 text.push_str(alphabet[choice]);
             }
-            check(&text);
+            check(&GRAMMARS, &text);
         }
     }
 }

@@ -10,7 +10,12 @@ pub fn advance(grammar: Grammar, table: &Characters, text: &[u8], at: usize) -> 
         Grammar::Whole => text.len(),
         Grammar::Gpt2 => gpt2(table, text, at),
         Grammar::Cl100k { digits } => cl100k(table, text, at, digits),
-        Grammar::O200k { digits, contractions } => o200k(table, text, at, digits, contractions),
+        Grammar::O200k { digits, contractions } => {
+            let slash = |byte| is_newline(byte) || byte == b'/';
+            o200k(table, text, at, digits, contractions, 0, slash)
+        }
+        Grammar::Kimi => kimi(table, text, at),
+        Grammar::DeepSeek => deepseek(table, text, at),
     }
 }
 
@@ -30,12 +35,18 @@ fn is_newline(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
 }
 
-/// The end of the run of characters from `at` that `belongs` holds of.
+/// The end of the run of characters from `at` whose class `belongs` holds of.
 #[inline(always)]
-fn run(table: &Characters, text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
+fn run(table: &Characters, text: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    run_of(table, text, at, |known| belongs(known & CLASS))
+}
+
+/// The same of all that is known of a character.
+#[inline(always)]
+fn run_of(table: &Characters, text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
     while at < text.len() {
-        let (class, len) = table.at(text, at);
-        if !belongs(class & CLASS) {
+        let (known, len) = table.at(text, at);
+        if !belongs(known) {
             break;
         }
         at += len;
@@ -78,8 +89,17 @@ fn cl100k(table: &Characters, text: &[u8], at: usize, digits: u8) -> usize {
 
 /// `[^\r\n\p{L}\p{N}]?[AX]*[BX]+(?i:'s|...)?|[^\r\n\p{L}\p{N}]?[AX]+[BX]*(?i:'s|...)?|\p{N}{1,3}|`
 /// ` ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-/// with A = Lu Lt, B = Ll, X = Lm Lo M
-fn o200k(table: &Characters, text: &[u8], at: usize, digits: u8, contractions: bool) -> usize {
+/// with A = Lu Lt, B = Ll, X = Lm Lo M, none of which is `apart`, a flag
+#[inline(always)]
+fn o200k(
+    table: &Characters,
+    text: &[u8],
+    at: usize,
+    digits: u8,
+    contractions: bool,
+    apart: u8,
+    swallowed: impl Fn(u8) -> bool,
+) -> usize {
     let (first, len) = table.at(text, at);
     let class = first & CLASS;
     let letter = is_letter(class);
@@ -87,25 +107,29 @@ fn o200k(table: &Characters, text: &[u8], at: usize, digits: u8, contractions: b
         let starts = [if letter { at } else { at + len }, at]; // first with the character in front
         let found = starts
             .iter()
-            .find_map(|&start| ends_lower(table, text, start))
+            .find_map(|&start| ends_lower(table, text, start, apart))
             .or_else(|| starts.iter().find_map(|&start| ends_upper(table, text, start)));
         if let Some(end) = found {
             return if contractions { contraction(text, end, true).unwrap_or(end) } else { end };
         }
     }
-    rest(table, text, at, digits, |byte| is_newline(byte) || byte == b'/')
+    rest(table, text, at, digits, swallowed)
 }
 
 /// `[AX]*[BX]+` from `at`. Where no B follows, the last X of the run is what `[BX]+` gets.
-fn ends_lower(table: &Characters, text: &[u8], at: usize) -> Option<usize> {
+fn ends_lower(table: &Characters, text: &[u8], at: usize, apart: u8) -> Option<usize> {
     let mut last_caseless = None;
     let mut end = at;
     while end < text.len() {
-        let (class, len) = table.at(text, end);
-        match class & CLASS {
+        let (known, len) = table.at(text, end);
+        match known & CLASS {
+            _ if known & apart != 0 => break,
             UPPER => {}
             CASELESS | MARK => last_caseless = Some(end + len),
-            LOWER => return Some(run(table, text, end, |c| matches!(c, LOWER | CASELESS | MARK))),
+            LOWER => {
+                let belongs = |known| matches!(known & CLASS, LOWER | CASELESS | MARK) && known & apart == 0;
+                return Some(run_of(table, text, end, belongs));
+            }
             _ => break,
         }
         end += len;
@@ -119,18 +143,88 @@ fn ends_upper(table: &Characters, text: &[u8], at: usize) -> Option<usize> {
     (end > at).then_some(end)
 }
 
+/// `[\p{Han}]+`, or as o200k with the letters less \p{Han}, and without the `/`
+fn kimi(table: &Characters, text: &[u8], at: usize) -> usize {
+    let end = run_of(table, text, at, |known| known & HAN != 0);
+    if end > at {
+        return end;
+    }
+    o200k(table, text, at, 3, true, HAN, is_newline)
+}
+
+/// `\p{N}{1,3}`, then `[一-龥぀-ゟ゠-ヿ]+`, then in what is left
+/// ``[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|``
+/// ` ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+/// and what none of them matches.
+///
+/// For the last pattern a text ends where the first two cut it.
+fn deepseek(table: &Characters, text: &[u8], at: usize) -> usize {
+    let letters = |from| run_of(table, text, from, is_deepseek_letter);
+    let (first, len) = table.at(text, at);
+    let class = first & CLASS;
+    if first & EAST != 0 {
+        return run_of(table, text, at, |known| known & EAST != 0);
+    }
+    if class == NUMBER {
+        return numbers(table, text, at, 3);
+    }
+    if text[at].is_ascii_punctuation() && text.get(at + 1).is_some_and(u8::is_ascii_alphabetic) {
+        return at + 1 + text[at + 1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    }
+    if class != SYMBOL && !is_newline(text[at]) {
+        let start = if is_deepseek_letter(first) { at } else { at + len };
+        let end = letters(start);
+        if end > start {
+            return end;
+        }
+    }
+    let start = at + (text[at] == b' ') as usize;
+    let end = run_of(table, text, start, |known| known & CLASS == SYMBOL && known & EAST == 0);
+    if end > start {
+        return end + text[end..].iter().take_while(|&&byte| is_newline(byte)).count();
+    }
+    if class != SPACE {
+        let end = run_of(table, text, at, |known| known & CLASS == OTHER && known & EAST == 0);
+        let last = (at..end).rev().find(|&place| !is_continuation(text[place])).unwrap_or(at);
+        return if letters(end) > end { last } else { end }; // which the letters take
+    }
+    let end = run(table, text, at, |class| class == SPACE);
+    match text[at..end].iter().rposition(|&byte| is_newline(byte)) {
+        Some(last) => at + last + 1,
+        None if end < text.len() && is_deepseek_cut(table.at(text, end).0) => end,
+        None => spaces(table, text, at),
+    }
+}
+
+#[inline(always)]
+pub fn is_deepseek_letter(known: u8) -> bool {
+    (is_letter(known & CLASS) || known & CLASS == MARK) && known & EAST == 0
+}
+
+/// Whether DeepSeek's first two patterns cut out a character.
+#[inline(always)]
+pub fn is_deepseek_cut(known: u8) -> bool {
+    known & CLASS == NUMBER || known & EAST != 0
+}
+
+/// `\p{N}{1,most}`, where there is one.
+#[inline(always)]
+fn numbers(table: &Characters, text: &[u8], at: usize, most: u8) -> usize {
+    let mut end = at;
+    for _ in 0..most {
+        match text.get(end).map(|_| table.at(text, end)) {
+            Some((class, len)) if class & CLASS == NUMBER => end += len,
+            _ => break,
+        }
+    }
+    end
+}
+
 /// `\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 #[inline(always)]
 fn rest(table: &Characters, text: &[u8], at: usize, digits: u8, swallowed: impl Fn(u8) -> bool) -> usize {
     if table.at(text, at).0 & CLASS == NUMBER {
-        let mut end = at;
-        for _ in 0..digits {
-            match text.get(end).map(|_| table.at(text, end)) {
-                Some((class, len)) if class & CLASS == NUMBER => end += len,
-                _ => break,
-            }
-        }
-        return end;
+        return numbers(table, text, at, digits);
     }
     let start = after_space(table, text, at);
     let end = run(table, text, start, is_other);
@@ -218,6 +312,23 @@ mod tests {
         assert_eq!(pieces(Grammar::Gpt2, "I'll'S"), ["I", "'ll", "'", "S"]);
         assert_eq!(pieces(CL100K, "x'ſy'REz"), ["x", "'ſ", "y", "'RE", "z"]);
         assert_eq!(pieces(O200K, "a's's"), ["a's", "'s"]);
+    }
+
+    #[test]
+    fn cuts_ideographs_out_of_letters() {
+        assert_eq!(
+            pieces(Grammar::Kimi, "abc中文Ab's/\n12\u{3007}4"),
+            ["abc", "中文", "Ab's", "/\n", "12\u{3007}", "4"]
+        );
+        assert_eq!(pieces(Grammar::Kimi, "!⺀ ⺀中、"), ["!⺀", " ⺀", "中", "、"]);
+        assert_eq!(pieces(Grammar::DeepSeek, "abかな!aé 漢"), ["ab", "かな", "!a", "é", " ", "漢"]);
+    }
+
+    #[test]
+    fn ends_looks_ahead_where_deepseek_cuts() {
+        assert_eq!(pieces(Grammar::DeepSeek, "a  1"), ["a", "  ", "1"]);
+        assert_eq!(pieces(Grammar::DeepSeek, "a  \n  b  !"), ["a", "  \n", " ", " b", " ", " !"]);
+        assert_eq!(pieces(Grammar::DeepSeek, "\0\0\0a\0 \0"), ["\0\0", "\0a", "\0", " ", "\0"]);
     }
 
     #[test]
