@@ -24,7 +24,13 @@ if TYPE_CHECKING:
         set_caching_enabled,
         settings,
     )
-    from arrowprep.dataset.by_name import get_dataset_config_names, load_dataset
+    from arrowprep.dataset.by_name import (
+        get_dataset_config_names,
+        get_dataset_default_config_name,
+        get_dataset_split_names,
+        load_dataset,
+    )
+    from arrowprep.dataset.column import Column
     from arrowprep.dataset.dataset import (
         Dataset,
         concatenate_datasets,
@@ -55,9 +61,11 @@ if TYPE_CHECKING:
         update_fingerprint,
     )
     from arrowprep.dataset.info import DatasetInfo, NamedSplit, Split
+    from arrowprep.dataset.load.read_instruction import ReadInstruction
     from arrowprep.dataset.loading import load_local
     from arrowprep.dataset.saved import load_from_disk
     from arrowprep.dataset.splits import DatasetDict
+    from arrowprep.dataset.stream.held import IterableColumn
     from arrowprep.dataset.stream.iterable import IterableDataset
     from arrowprep.dataset.stream.splits import IterableDatasetDict
     from arrowprep.progress import (
@@ -66,6 +74,7 @@ if TYPE_CHECKING:
         disable_progress_bars,
         enable_progress_bar,
         enable_progress_bars,
+        is_progress_bar_enabled,
     )
     from arrowprep.tokenize.added_tokens import AddedToken
     from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
@@ -89,6 +98,7 @@ _HOME = {
     "are_progress_bars_disabled": "progress",
     "enable_progress_bar": "progress",
     "disable_progress_bar": "progress",
+    "is_progress_bar_enabled": "progress",
     "BatchEncoding": "tokenize.batch_encoding",
     "AutoTokenizer": "tokenize.auto",
     "PreTrainedTokenizer": "tokenize.shell",
@@ -128,6 +138,11 @@ _HOME = {
     "NamedSplit": "dataset.info",
     "Split": "dataset.info",
     "get_dataset_config_names": "dataset.by_name",
+    "get_dataset_default_config_name": "dataset.by_name",
+    "get_dataset_split_names": "dataset.by_name",
+    "Column": "dataset.column",
+    "IterableColumn": "dataset.stream.held",
+    "ReadInstruction": "dataset.load.read_instruction",
     "load_dataset": "dataset.by_name",
     "load_local": "dataset.loading",
     "load_from_disk": "dataset.saved",
@@ -145,6 +160,7 @@ __all__ = [
     "BatchEncoding",
     "ChatTemplate",
     "ClassLabel",
+    "Column",
     "Dataset",
     "DatasetDict",
     "DatasetInfo",
@@ -152,6 +168,7 @@ __all__ = [
     "Features",
     "Hasher",
     "Image",
+    "IterableColumn",
     "IterableDataset",
     "IterableDatasetDict",
     "Json",
@@ -160,6 +177,7 @@ __all__ = [
     "NamedSplit",
     "PreTrainedTokenizer",
     "PreTrainedTokenizerFast",
+    "ReadInstruction",
     "Sequence",
     "Settings",
     "Split",
@@ -182,8 +200,11 @@ __all__ = [
     "fingerprint_transform",
     "generate_fingerprint",
     "get_dataset_config_names",
+    "get_dataset_default_config_name",
+    "get_dataset_split_names",
     "interleave_datasets",
     "is_caching_enabled",
+    "is_progress_bar_enabled",
     "load_dataset",
     "load_from_disk",
     "load_local",

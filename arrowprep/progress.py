@@ -101,3 +101,8 @@ disable_progress_bar = disable_progress_bars
 def are_progress_bars_disabled() -> bool:
     """Whether bars are switched off."""
     return not config.settings().progress_bars
+
+
+def is_progress_bar_enabled() -> bool:
+    """Whether bars show on long work."""
+    return config.settings().progress_bars

@@ -23,7 +23,7 @@ DATASET_LAYERS = [
     {"indices", "fingerprint", "features", "storage", "formats", "execute"},
     {"view"},
     {"verbs", "load", "save", "info"},
-    {"dataset", "skin", "splits", "loading", "saved", "by_name", "stream"},
+    {"dataset", "skin", "splits", "split_maps", "loading", "saved", "by_name", "stream"},
 ]
 
 

@@ -117,14 +117,25 @@ class ClassLabel:
             return self._name(values)
         return [self._name(value) for value in _several(values, "a number or numbers")]
 
-    def encode_example(self, value: Any) -> int | None:
+    def encode_example(self, example_data: Any) -> int | None:
         """The number of a name or number. Raises BadArgument for one outside the classes."""
-        if value is None:
+        if example_data is None:
             return None
-        number = self._number(value) if isinstance(value, str) else int(value)
+        number = self._number(example_data) if isinstance(example_data, str) else int(example_data)
         if not -1 <= number < self.num_classes:
             raise BadArgument(f"class label {number} is not in -1..{self.num_classes - 1}", label=number)
         return number
+
+    def cast_storage(self, storage: pa.Array) -> pa.Array:
+        """A column of names, numbers or nulls as int64. Raises BadArgument for one outside the classes."""
+        if pat.is_string(storage.type) or pat.is_large_string(storage.type):
+            numbers = [None if name is None else self._number(name) for name in storage.to_pylist()]
+            return pa.array(numbers, pa.int64())
+        found = storage.cast(pa.int64())
+        largest = max((number for number in found.to_pylist() if number is not None), default=-1)
+        if largest >= self.num_classes:
+            raise BadArgument(f"class label {largest} is not in -1..{self.num_classes - 1}", label=largest)
+        return found
 
     def _number(self, name: str) -> int:
         for known in (name, name.strip()):
@@ -240,11 +251,11 @@ class Json:
     def to_dict(self) -> dict[str, Any]:
         return {"_type": "Json"} if self.decode else {"decode": False, "_type": "Json"}
 
-    def encode_example(self, value: Any) -> str | None:
-        return None if value is None else json.dumps(value, separators=(",", ":"))
+    def encode_example(self, example_data: Any) -> str | None:
+        return None if example_data is None else json.dumps(example_data, separators=(",", ":"))
 
-    def decode_example(self, value: str | None) -> Any:
-        return value if value is None or not self.decode else json.loads(value)
+    def decode_example(self, example_data: str | None) -> Any:
+        return example_data if example_data is None or not self.decode else json.loads(example_data)
 
 
 _BY_NAME: dict[str, Callable[..., Any]] = {
@@ -371,6 +382,19 @@ def needs_decoding(feature: Any) -> bool:
     if isinstance(feature, (List, LargeList)):
         return needs_decoding(feature.feature)
     return isinstance(feature, _DECODED) and feature.decode
+
+
+def with_decoding(feature: Any, decode: bool) -> Any:
+    """The same feature, which shows Json and pictures as they are, or as they are stored; also arrays."""
+    if isinstance(feature, (Json, Image)):
+        return replace(feature, decode=decode)
+    if isinstance(feature, ShapedArray):
+        return feature if decode else listed(feature)
+    if isinstance(feature, dict):
+        return {name: with_decoding(inner, decode) for name, inner in feature.items()}
+    if isinstance(feature, (List, LargeList)):
+        return replace(feature, feature=with_decoding(feature.feature, decode))
+    return feature
 
 
 def listed(feature: Any) -> Any:

@@ -61,21 +61,23 @@ METADATA_KEY = b"huggingface"
 class Features(dict[str, Any]):
     """Column names and their features, in order."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-        self.update(*args, **kwargs)
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        self, *given = args  # a column may be named self
+        dict.__init__(self)
+        Features.update(self, *given, **kwargs)
 
     def __setitem__(self, name: str, feature: Any) -> None:
         super().__setitem__(name, as_feature(feature))
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        for name, feature in dict(*args, **kwargs).items():
+    def update(*args: Any, **kwargs: Any) -> None:
+        self, *given = args
+        for name, feature in dict(*given, **kwargs).items():
             self[name] = feature
 
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        if name not in self:
-            self[name] = default
-        return self[name]
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
@@ -94,11 +96,11 @@ class Features(dict[str, Any]):
         return with_metadata(pa.schema([pa.field(name, feature_type(f)) for name, f in self.items()]), self)
 
     @classmethod
-    def from_arrow_schema(cls, schema: pa.Schema) -> Features:
+    def from_arrow_schema(cls, pa_schema: pa.Schema) -> Features:
         """From a schema; its metadata is believed where it agrees with the Arrow type."""
-        written = _written_features(schema)
+        written = _written_features(pa_schema)
         features = cls()
-        for column in schema:
+        for column in pa_schema:
             told = _believed(written.get(column.name), column.type)
             features[column.name] = told or _named_by(column) or feature_of(column.type)
         return features
@@ -108,9 +110,9 @@ class Features(dict[str, Any]):
         return {name: feature_to_dict(feature) for name, feature in self.items()}
 
     @classmethod
-    def from_dict(cls, written: Mapping[str, Any]) -> Features:
+    def from_dict(cls, dic: Mapping[str, Any]) -> Features:
         """The reverse of `to_dict`."""
-        return cls({name: feature_from_dict(feature) for name, feature in written.items()})
+        return cls({name: feature_from_dict(feature) for name, feature in dic.items()})
 
     def encode_example(self, example: Mapping[str, Any]) -> dict[str, Any]:
         """One row as it is stored; absent columns are None."""

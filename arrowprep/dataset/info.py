@@ -7,16 +7,22 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arrowprep.dataset.features import Features
 from arrowprep.errors import MissingFile, UnreadableFile
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class NamedSplit(str):
     """The name of a split: a text, under the name that scripts know it by."""
 
     __slots__ = ()
+
+    def __new__(cls, name: str) -> Self:
+        return super().__new__(cls, name)
 
 
 class Split(NamedSplit):

@@ -19,7 +19,7 @@ from arrowprep.dataset.view import View
 
 def load_from_disk(
     dataset_path: str | os.PathLike[str],
-    keep_in_memory: bool = False,
+    keep_in_memory: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Dataset | DatasetDict:
     """What `save_to_disk` wrote, here or in `datasets`: mapped where it lies, fetched once from a URL.
@@ -27,7 +27,7 @@ def load_from_disk(
     storage_options: of the fsspec file system of a URL
     """
     dataset_path = localized(dataset_path, cache_root(), **(storage_options or {}))
-    found = saved(Path(dataset_path), keep_in_memory)
+    found = saved(Path(dataset_path), bool(keep_in_memory))
     return found if saved_splits(dataset_path) is not None else found["train"]
 
 

@@ -23,7 +23,8 @@ from arrowprep.dataset.storage.sources import Sources, name_of, stat_name
 from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict
 
 _VERSION = 2  # of what readers make of a file; part of every name
-_SPEED_ONLY = {"block_bytes", "batch_size"}  # options that change no row
+# options that change no row
+_SPEED_ONLY = {"block_bytes", "batch_size", "fragment_scan_options", "on_bad_files"}
 _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: hashing would read it all
 
 
@@ -115,6 +116,10 @@ def convert(
 
     Raises FileError where a file cannot be read, CacheError where the cache cannot be written.
     """
+    if "on_bad_files" in (options or {}):
+        from arrowprep.dataset.load.parquet import readable
+
+        paths = readable(paths, options or {})
     if not paths:
         raise BadArgument("no files to load were given")
     how = _How(Converted(Path(cache_dir)), reuse, num_proc)

@@ -34,16 +34,24 @@ def rows_of_expression(expression: str, num_rows: Mapping[str, int]) -> list[tup
     """
     if expression.strip() == "all" and "all" not in num_rows:
         return [(split, 0, rows) for split, rows in num_rows.items()]
-    return [_range(term.strip(), num_rows) for term in expression.split("+")]
+    return [_range(term, num_rows) for term in terms_of(expression)]
 
 
-def _range(term: str, num_rows: Mapping[str, int]) -> tuple[str, int, int]:
-    found = _TERM.fullmatch(term)
-    if found is None:
-        raise BadArgument(
-            f"{term!r} is no split expression; write train, train[:10%], train[100:200] or train+test",
-            split=term,
-        )
+def terms_of(expression: str) -> list[re.Match[str]]:
+    """The terms between the plus signs. Raises BadArgument for one that is no split expression."""
+    found = []
+    for term in map(str.strip, expression.split("+")):
+        match = _TERM.fullmatch(term)
+        if match is None:
+            raise BadArgument(
+                f"{term!r} is no split expression; write train, train[:10%], train[100:200] or train+test",
+                split=term,
+            )
+        found.append(match)
+    return found
+
+
+def _range(found: re.Match[str], num_rows: Mapping[str, int]) -> tuple[str, int, int]:
     split = found["split"]
     if split not in num_rows:
         raise BadArgument(f"no split {split!r}; the splits are {', '.join(num_rows)}", split=split)

@@ -14,7 +14,9 @@ _OWN = {"config_name", "data_files", "data_dir", "default", "description", "vers
 
 
 class Subset(NamedTuple):
-    """paths: the files, by split or all of them; options: of the reader"""
+    """name: of the subset; paths: the files, by split or all of them; options: of the reader"""
+
+    name: str
 
     paths: dict[str, list[str]] | str
     options: dict[str, Any]
@@ -96,7 +98,7 @@ def _read(folder: Path, readme: Path, config: Mapping[str, Any]) -> Subset:
     files = config.get("data_files")
     options = {key: value for key, value in config.items() if key not in _OWN}
     if files is None:
-        return Subset(below, options)
+        return Subset(str(config["config_name"]), below, options)
     given = files if isinstance(files, dict) else {"train": files}
     if isinstance(files, list) and any(isinstance(entry, dict) for entry in files):
         if not all(isinstance(entry, dict) and {"split", "path"} <= entry.keys() for entry in files):
@@ -106,7 +108,7 @@ def _read(folder: Path, readme: Path, config: Mapping[str, Any]) -> Subset:
     for split, patterns in given.items():
         listed = patterns if isinstance(patterns, list) else [patterns]
         paths[str(split)] = [_inside(readme, Path(below), pattern) for pattern in listed]
-    return Subset(paths, options)
+    return Subset(str(config["config_name"]), paths, options)
 
 
 def _inside(readme: Path, folder: Path, pattern: object) -> str:

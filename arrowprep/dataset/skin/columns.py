@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -101,17 +102,31 @@ class ChangesColumns(Held):
         return self._with(made._view, self._format_of(made._view))  # type: ignore[attr-defined]
 
     def cast(
-        self, features: Features | Mapping[str, Any], *, num_proc: int | None = None, **how: Any
+        self,
+        features: Features | Mapping[str, Any],
+        batch_size: int | None = 1000,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = 1000,
+        num_proc: int | None = None,
     ) -> Self:
         """The columns as other types; `features` names them all. Raises where a value does not fit.
 
-        how: batch_size, keep_in_memory, load_from_cache_file, cache_file_name: as `map` takes them
+        The other arguments are those of `map`.
         """
+        how = {
+            "batch_size": batch_size,
+            "keep_in_memory": keep_in_memory,
+            "load_from_cache_file": load_from_cache_file,
+            "cache_file_name": cache_file_name,
+            "num_proc": num_proc,
+        }
         wanted = Features(features)
         verbs.retype.only_known(list(wanted), self._view.column_names)
         changed = {n: f for n, f in wanted.items() if f != self._view.features[n]}
         cast = (
-            self._retyped(verbs.retype.Cast(Features(changed)), wanted, "Casting", num_proc=num_proc, **how)
+            self._retyped(verbs.retype.Cast(Features(changed)), wanted, "Casting", **how)
             if changed
             else self._with()
         )

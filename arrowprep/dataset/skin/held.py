@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,21 +101,3 @@ class Held:
 
     def _reuse(self, load_from_cache_file: bool | None) -> bool:
         return config.settings().caching if load_from_cache_file is None else load_from_cache_file
-
-
-# of `datasets`: they tune where row numbers are kept, and change no row; here their count decides it
-_HOW = {
-    "keep_in_memory",
-    "load_from_cache_file",
-    "writer_batch_size",
-    "indices_cache_file_name",
-    "train_indices_cache_file_name",
-    "test_indices_cache_file_name",
-}
-
-
-def only_how(method: str, options: Mapping[str, Any]) -> None:
-    """Take keywords that only say how a method works, and refuse all others."""
-    for name in options:
-        if name not in _HOW:
-            raise TypeError(f"{method}() got an unexpected keyword argument {name!r}")

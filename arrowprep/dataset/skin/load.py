@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.fingerprint import Unnameable, combine
-from arrowprep.dataset.info import DatasetInfo
+from arrowprep.dataset.info import DatasetInfo, Split
 from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.storage import ipc
 from arrowprep.dataset.storage.backing import Files, Memory
@@ -42,7 +42,7 @@ class Loads(Held):
         keep_in_memory: bool = False,
         gen_kwargs: Mapping[str, Any] | None = None,
         num_proc: int | None = None,
-        split: str | None = "train",
+        split: str | None = Split.TRAIN,
         fingerprint: str | None = None,
         *,
         refresh: bool = False,
@@ -92,49 +92,121 @@ class Loads(Held):
         return cls._over(view, split=split, cache_dir=None if cache_dir is None else Path(cache_dir))
 
     @classmethod
-    def _from_files(cls, reader: str, paths: Paths, split: str | None, options: Mapping[str, Any]) -> Self:
+    def _from_files(cls, reader: str, paths: Paths, split: str | None, **options: Any) -> Self:
         from arrowprep.dataset.loading import load_local
 
         found = load_local({split or "train": paths}, split=split or "train", reader=reader, **options)
         return cls._over(found._view, split=found._split, cache_dir=found._cache_dir)
 
     @classmethod
-    def from_csv(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The rows of CSV files as one split. options: features, cache_dir, keep_in_memory, of the reader."""
-        return cls._from_files("csv", path_or_paths, split, options)
+    def from_csv(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        num_proc: int | None = None,
+        **options: Any,
+    ) -> Self:
+        """The rows of CSV files as one split; arguments are those of `load_local`.
+
+        options: of the reader: sep, na_values, columns, ...
+        """
+        return cls._from_files(
+            "csv", path_or_paths, split, **_loading(features, cache_dir, keep_in_memory, num_proc), **options
+        )
 
     @classmethod
-    def from_json(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The rows of JSON or JSON Lines files as one split. options: as `from_csv`; field"""
-        return cls._from_files("json", path_or_paths, split, options)
+    def from_json(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        field: str | None = None,
+        num_proc: int | None = None,
+        **options: Any,
+    ) -> Self:
+        """The rows of JSON or JSON Lines files as one split.
+
+        field: where the rows are in a JSON document; options: of the reader
+        """
+        loading = _loading(features, cache_dir, keep_in_memory, num_proc)
+        reading = {} if field is None else {"field": field}
+        return cls._from_files("json", path_or_paths, split, **loading, **reading, **options)
 
     @classmethod
-    def from_parquet(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The rows of Parquet files as one split. options: as `from_csv`; columns, filters"""
-        return cls._from_files("parquet", path_or_paths, split, options)
+    def from_parquet(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        columns: Sequence[str] | None = None,
+        num_proc: int | None = None,
+        filters: Any = None,
+        fragment_scan_options: Any = None,
+        on_bad_files: str = "error",
+        **options: Any,
+    ) -> Self:
+        """The rows of Parquet files as one split.
+
+        columns, filters: what is read at all; filters as pyarrow.parquet takes them, or an expression
+        fragment_scan_options: of pyarrow.dataset
+        on_bad_files: "error", or go on without files that cannot be opened: "warn" and "skip"
+        """
+        from arrowprep.dataset.load.parquet import parquet_options
+
+        loading = _loading(features, cache_dir, keep_in_memory, num_proc)
+        reading = parquet_options(filters, fragment_scan_options, on_bad_files)
+        options = {"columns": columns, **reading, **options}
+        return cls._from_files("parquet", path_or_paths, split, **loading, **options)
 
     @classmethod
-    def from_text(cls, path_or_paths: Paths, split: str | None = None, **options: Any) -> Self:
-        """The lines of text files as one split. options: as `from_csv`; sample_by, keep_linebreaks"""
-        return cls._from_files("text", path_or_paths, split, options)
+    def from_text(
+        cls,
+        path_or_paths: Paths,
+        split: str | None = None,
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        num_proc: int | None = None,
+        keep_linebreaks: bool = False,
+        sample_by: str = "line",
+        **options: Any,
+    ) -> Self:
+        """The lines of text files as one split; sample_by="paragraph" or "document" for longer rows."""
+        loading = _loading(features, cache_dir, keep_in_memory, num_proc)
+        reading = {"keep_linebreaks": keep_linebreaks, "sample_by": sample_by}
+        return cls._from_files("text", path_or_paths, split, **loading, **reading, **options)
 
     @classmethod
-    def from_sql(cls, sql: Any, con: Any, features: Features | None = None, **options: Any) -> Self:
-        """The rows of a query or a table, in memory.
+    def from_sql(
+        cls,
+        sql: Any,
+        con: Any,
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        keep_in_memory: bool = False,
+        **options: Any,
+    ) -> Self:
+        """The rows of a query or a table, in memory: cache_dir and keep_in_memory change nothing.
 
         con: a connection, or "sqlite:///path"; other addresses need SQLAlchemy
-        options: of pandas.read_sql; cache_dir and keep_in_memory are taken, and change nothing
+        options: of pandas.read_sql
         """
         from arrowprep.dataset.load.sql import read_sql
 
-        kept = {name: value for name, value in options.items() if name not in ("cache_dir", "keep_in_memory")}
-        table = read_sql(sql, con, features, **kept)
+        table = read_sql(sql, con, features, **options)
         return cls._over(View.over(Memory(table), combine("memory", table)), split="train")
 
     @staticmethod
     def load_from_disk(
         dataset_path: str | os.PathLike[str],
-        keep_in_memory: bool = False,
+        keep_in_memory: bool | None = None,
         storage_options: Mapping[str, Any] | None = None,
     ) -> Dataset:
         """What `save_to_disk` wrote. Raises BadArgument for a folder of several splits."""
@@ -188,6 +260,21 @@ class Loads(Held):
             return dataset
         rows = _stream_in(indices_buffer).column(0).to_numpy()
         return dataset.select(rows)  # type: ignore[attr-defined,no-any-return]
+
+
+def _loading(
+    features: Features | None,
+    cache_dir: str | os.PathLike[str] | None,
+    keep_in_memory: bool,
+    num_proc: int | None,
+) -> dict[str, Any]:
+    """Arguments that `load_local` has under the same names."""
+    return {
+        "features": features,
+        "cache_dir": cache_dir,
+        "keep_in_memory": keep_in_memory,
+        "num_proc": num_proc,
+    }
 
 
 def _stream_in(buffer: pa.Buffer | bytes) -> pa.Table:

@@ -59,12 +59,12 @@ class Maps(Held):
         keep_in_memory: bool = False,
         load_from_cache_file: bool | None = None,
         cache_file_name: str | os.PathLike[str] | None = None,
-        writer_batch_size: int | None = None,
+        writer_batch_size: int | None = 1000,
         features: Features | Mapping[str, Any] | None = None,
         disable_nullable: bool = False,
         fn_kwargs: Mapping[str, Any] | None = None,
         num_proc: int | None = None,
-        suffix_template: str | None = None,
+        suffix_template: str = "_{rank:05d}_of_{num_proc:05d}",
         new_fingerprint: str | None = None,
         desc: str | None = None,
         try_original_type: bool = True,
@@ -160,10 +160,10 @@ class Maps(Held):
         keep_in_memory: bool = False,
         load_from_cache_file: bool | None = None,
         cache_file_name: str | os.PathLike[str] | None = None,
-        writer_batch_size: int | None = None,
+        writer_batch_size: int | None = 1000,
         fn_kwargs: Mapping[str, Any] | None = None,
         num_proc: int | None = None,
-        suffix_template: str | None = None,
+        suffix_template: str = "_{rank:05d}_of_{num_proc:05d}",
         new_fingerprint: str | None = None,
         desc: str | None = None,
         progress: bool | None = None,
@@ -334,20 +334,38 @@ class Maps(Held):
         )
         return self._with(batched._view)
 
-    def flatten_indices(self, **options: Any) -> Self:
-        """The rows written out in their order, so that reading them is sequential."""
+    def flatten_indices(
+        self,
+        keep_in_memory: bool = False,
+        cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = 1000,
+        features: Features | Mapping[str, Any] | None = None,
+        disable_nullable: bool = False,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The rows written out in their order, so that reading them is sequential. Arguments: as of `map`"""
         if all(isinstance(source.rows, Span) for source in self._view.sources):
             return self
         plain = self._with(format=FormatSpec("arrow"))
-        flat = plain.map(own_copy, batched=True, desc="Flattening the indices", **options)
+        flat = plain.map(
+            own_copy,
+            batched=True,
+            keep_in_memory=keep_in_memory,
+            cache_file_name=cache_file_name,
+            features=features,
+            num_proc=num_proc,
+            new_fingerprint=new_fingerprint,
+            desc="Flattening the indices",
+        )
         return self._with(flat._view)
 
 
-def _check_names(cache_file_name: str | os.PathLike[str] | None, suffix_template: str | None) -> None:
+def _check_names(cache_file_name: str | os.PathLike[str] | None, suffix_template: str) -> None:
     """Refuse names of files of which nothing could be made."""
     if cache_file_name is not None and not Path(cache_file_name).suffix:
         raise BadArgument(f"cache_file_name needs an extension, such as .arrow: {cache_file_name}")
-    if suffix_template is None:
+    if suffix_template == "_{rank:05d}_of_{num_proc:05d}":
         return
     from string import Formatter
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from arrowprep.dataset import verbs
 from arrowprep.dataset.fingerprint import combine, fingerprint_of
-from arrowprep.dataset.skin.held import Held, only_how
+from arrowprep.dataset.skin.held import Held
 from arrowprep.dataset.verbs.spec import names_of
 from arrowprep.errors import BadArgument
 
@@ -23,14 +24,21 @@ if TYPE_CHECKING:
 class ChoosesRows(Held):
     """Verbs that select or reorder."""
 
-    def select(self, indices: Any, *, new_fingerprint: str | None = None, **how: Any) -> Self:
+    def select(
+        self,
+        indices: Any,
+        keep_in_memory: bool = False,
+        indices_cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Self:
         """The rows of a slice, range, mask or collection of row numbers; negative ones from the end.
 
         indices_cache_file_name: a file for the row numbers, as `from_file` reads it; here and of other verbs
+        keep_in_memory, writer_batch_size: taken, and change nothing; here and of other verbs
         """
-        only_how("select", how)
         selected = self._with(verbs.rows.select(self._view, indices, self._cache))._called(new_fingerprint)
-        return selected._numbered(how.get("indices_cache_file_name"))
+        return selected._numbered(indices_cache_file_name)
 
     def skip(self, n: int) -> Self:
         """All rows but the first n."""
@@ -58,39 +66,47 @@ class ChoosesRows(Held):
         row = row_like(self._view.features, item)
         return self._with(verbs.combine.appended(self._view, row))._called(new_fingerprint)
 
-    def shard(self, num_shards: int, index: int, contiguous: bool = True, **how: Any) -> Self:
+    def shard(
+        self,
+        num_shards: int,
+        index: int,
+        contiguous: bool = True,
+        keep_in_memory: bool = False,
+        indices_cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = 1000,
+    ) -> Self:
         """Shard `index` of `num_shards`: neighbouring rows, or every num_shards-th row."""
-        only_how("shard", how)
         shard = self._with(verbs.rows.select_shard(self._view, num_shards, index, contiguous))
-        return shard._numbered(how.get("indices_cache_file_name"))
+        return shard._numbered(indices_cache_file_name)
 
     def shuffle(
         self,
         seed: int | None = None,
         generator: np.random.Generator | None = None,
-        *,
+        keep_in_memory: bool = False,
         load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
-        **how: Any,
     ) -> Self:
         """All rows in an order drawn by NumPy's default generator; equal seeds give equal orders."""
-        only_how("shuffle", how)
         drawn = verbs.rows.generator_of(seed, generator)
         shuffled = verbs.rows.shuffle(self._view, drawn, self._cache, self._reuse(load_from_cache_file))
         named = self._with(shuffled)._called(new_fingerprint)
-        return named._numbered(how.get("indices_cache_file_name"))
+        return named._numbered(indices_cache_file_name)
 
     def sort(
         self,
         column_names: str | Sequence[str],
         reverse: bool | Sequence[bool] = False,
         null_placement: str = "at_end",
-        *,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
-        **how: Any,
     ) -> Self:
         """Rows ordered by one or more columns; equal rows keep their order."""
-        only_how("sort", how)
         columns = list(names_of(column_names) or ())
         down = [reverse] * len(columns) if isinstance(reverse, bool) else list(reverse)
         if len(down) != len(columns):
@@ -99,7 +115,7 @@ class ChoosesRows(Held):
         if null_placement not in places:
             raise BadArgument(f"null_placement {null_placement!r} is none of {', '.join(places)}")
         rows = verbs.rows.sort(self._view, columns, down, places[null_placement], self._cache)
-        return self._with(rows)._called(new_fingerprint)._numbered(how.get("indices_cache_file_name"))
+        return self._with(rows)._called(new_fingerprint)._numbered(indices_cache_file_name)
 
     def train_test_split(
         self,
@@ -109,10 +125,13 @@ class ChoosesRows(Held):
         stratify_by_column: str | None = None,
         seed: int | None = None,
         generator: np.random.Generator | None = None,
-        *,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        train_indices_cache_file_name: str | os.PathLike[str] | None = None,
+        test_indices_cache_file_name: str | os.PathLike[str] | None = None,
+        writer_batch_size: int | None = 1000,
         train_new_fingerprint: str | None = None,
         test_new_fingerprint: str | None = None,
-        **how: Any,
     ) -> DatasetDict:
         """Two datasets, "train" and "test", of rows drawn without replacement; a quarter is the test.
 
@@ -120,7 +139,6 @@ class ChoosesRows(Held):
         """
         from arrowprep.dataset.splits import DatasetDict
 
-        only_how("train_test_split", how)
         train, test = verbs.rows.split_sizes(self._view.num_rows, test_size, train_size)
         drawn = verbs.rows.generator_of(seed, generator) if shuffle else None
         drawn_name = None if drawn is None else fingerprint_of(drawn)
@@ -130,13 +148,14 @@ class ChoosesRows(Held):
             drawn_rows = verbs.stratify.stratified_rows(self._view, stratify_by_column, train, test, drawn)
         chosen = dict(zip(("train", "test"), drawn_rows, strict=True))
         note = {"operation": "train_test_split", "parent": self._view.fingerprint}
+        files = {"train": train_indices_cache_file_name, "test": test_indices_cache_file_name}
         splits = DatasetDict()
         for split, rows in chosen.items():
             by = () if stratify_by_column is None else (stratify_by_column,)
             name = combine("train_test_split", self._view.fingerprint, split, train, test, drawn_name, *by)
             part = self._with(self._view.select(verbs.rows.stored(rows, name, self._cache, note), name))
             given = train_new_fingerprint if split == "train" else test_new_fingerprint
-            part._numbered(how.get(f"{split}_indices_cache_file_name"))
+            part._numbered(files[split])
             splits[split] = cast("Dataset", part._called(given))
         return splits
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from arrowprep.dataset.feature_kinds import with_decoding
 from arrowprep.dataset.features import Features
 from arrowprep.dataset.formats import canonical_name
 from arrowprep.dataset.formatted import FormatSpec
@@ -21,7 +22,7 @@ from arrowprep.dataset.stream.apply import Batched, Filtered, Mapped, Reshaped
 from arrowprep.dataset.stream.base import Draws, Stage
 from arrowprep.dataset.stream.export import StreamExports
 from arrowprep.dataset.stream.grouped import Grouped
-from arrowprep.dataset.stream.held import StreamColumn
+from arrowprep.dataset.stream.held import IterableColumn
 from arrowprep.dataset.stream.mix import Interleaved, Stacked, abreast, common_features
 from arrowprep.dataset.stream.permute import Permuted
 from arrowprep.dataset.stream.rows import Part, Reordered, Repeated, Sliced
@@ -421,10 +422,32 @@ class IterableDataset(StreamExports):
         spec.format  # noqa: B018  unknown options are refused here, not at the first read
         return self._with(format=spec)
 
-    def __getitem__(self, name: str) -> StreamColumn:
+    def decode(self, enable: bool = True, num_threads: int | None = None) -> Self:
+        """Pictures, JSON and arrays as what they are; with enable=False as they are stored.
+
+        num_threads: that decode neighbouring rows at the same time
+        Raises BadArgument where features are not known before rows are read.
+        """
+        known = self._stage.features
+        if known is None:
+            raise BadArgument("what is decoded is not known before it is read: give map features=")
+        if num_threads is not None and num_threads < 0:
+            raise BadArgument(f"num_threads must be at least 0, not {num_threads}", num_threads=num_threads)
+        shown = Features({name: with_decoding(feature, enable) for name, feature in known.items()})
+        stage = self._stage if shown == known else Reshaped(self._stage, changes.CastTo(shown), shown)
+        return self._with(stage, threads=num_threads or 1)
+
+    def push_to_hub(self, *args: Any, **options: Any) -> None:
+        """Nothing here opens a connection: this says what to do instead."""
+        raise BadArgument(
+            "arrowprep uploads nothing: write files with to_parquet, and give the folder to "
+            "huggingface_hub.upload_folder"
+        )
+
+    def __getitem__(self, name: str) -> IterableColumn:
         """`stream["text"]`: the values of one column, as they come."""
         self._check([name])
-        return StreamColumn(self, (name,))
+        return IterableColumn(self, (name,))
 
 
 def _identity(row: Any) -> Any:

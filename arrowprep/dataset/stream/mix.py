@@ -77,7 +77,9 @@ def abreast(stages: tuple[Stage, ...]) -> SideBySide:
     """The columns of all; BadArgument where two have one of the same name, as far as it is known."""
     names = [name for stage in stages for name in stage.features or ()]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise BadArgument(f"streams side by side share the columns {', '.join(map(repr, twice))}", columns=twice)
+        raise BadArgument(
+            f"streams side by side share the columns {', '.join(map(repr, twice))}", columns=twice
+        )
     return SideBySide(stages)
 
 

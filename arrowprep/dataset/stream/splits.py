@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from arrowprep.dataset.features import Features
+from arrowprep.dataset.split_maps import WithSplit
 from arrowprep.dataset.stream.iterable import IterableDataset
 from arrowprep.errors import BadArgument
 
@@ -19,6 +22,10 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         return {name: stream.column_names for name, stream in self.items()}
 
     @property
+    def num_columns(self) -> dict[str, int | None]:
+        return {name: stream.num_columns for name, stream in self.items()}
+
+    @property
     def num_shards(self) -> dict[str, int]:
         return {name: stream.num_shards for name, stream in self.items()}
 
@@ -26,15 +33,61 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         return IterableDatasetDict({name: verb(stream) for name, stream in self.items()})
 
     def map(
-        self, function: Callable[..., Any] | None = None, *args: Any, **options: Any
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        with_split: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: str | Sequence[str] | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        features: Features | Mapping[str, Any] | None = None,
     ) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.map(function, *args, **options))
+        """`IterableDataset.map` on every split. with_split: the function gets the split's name, last"""
+        return IterableDatasetDict(
+            {
+                name: stream.map(
+                    WithSplit(function, name) if with_split and function is not None else function,
+                    with_indices,
+                    input_columns,
+                    batched,
+                    batch_size,
+                    drop_last_batch,
+                    remove_columns,
+                    features,
+                    fn_kwargs,
+                )
+                for name, stream in self.items()
+            }
+        )
 
-    def filter(self, function: Callable[..., Any], **options: Any) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.filter(function, **options))
+    def filter(
+        self,
+        function: Callable[..., Any] | None = None,
+        with_indices: bool = False,
+        input_columns: str | Sequence[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        fn_kwargs: Mapping[str, Any] | None = None,
+    ) -> IterableDatasetDict:
+        return self._each(
+            lambda stream: stream.filter(
+                function, with_indices, input_columns, batched, batch_size, fn_kwargs
+            )
+        )
 
-    def shuffle(self, seed: int | None = None, **options: Any) -> IterableDatasetDict:
-        return self._each(lambda stream: stream.shuffle(seed, **options))
+    def shuffle(
+        self,
+        seed: int | None = None,
+        generator: np.random.Generator | None = None,
+        buffer_size: int | None = 1000,
+        max_buffer_input_shards: int = 10,
+    ) -> IterableDatasetDict:
+        return self._each(
+            lambda stream: stream.shuffle(seed, generator, buffer_size, max_buffer_input_shards)
+        )
 
     def select_columns(self, column_names: str | Sequence[str]) -> IterableDatasetDict:
         return self._each(lambda stream: stream.select_columns(column_names))
@@ -56,6 +109,11 @@ class IterableDatasetDict(dict[str, IterableDataset]):
 
     def with_format(self, type: str | None = None, **options: Any) -> IterableDatasetDict:
         return self._each(lambda stream: stream.with_format(type, **options))
+
+    def push_to_hub(self, *args: Any, **options: Any) -> None:
+        """Nothing here opens a connection: this says what to do instead."""
+        for stream in self.values():
+            stream.push_to_hub()
 
 
 def of_files(

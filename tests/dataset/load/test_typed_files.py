@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -54,6 +55,30 @@ def test_a_truncated_file_is_named(written: Path, tmp_path: Path) -> None:
     os.truncate(written, written.stat().st_size // 2)
     with pytest.raises(UnreadableFile, match=rf"{written.name} is truncated"):
         load(written, tmp_path / "cache")
+
+
+@pytest.mark.parametrize("mode", ["warn", "skip"])
+def test_parquet_files_that_cannot_be_read_are_left_out_on_request(mode: str, tmp_path: Path) -> None:
+    good, bad = write_parquet(tmp_path / "a.parquet", TABLE), tmp_path / "b.parquet"
+    bad.write_bytes(b"none")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for files in ([good, bad], [bad, good]):
+            loaded = load(files, tmp_path / "cache", on_bad_files=mode)
+            assert rows(loaded) == TABLE.to_pylist()
+            assert types(loaded) == PLAIN
+    assert [str(bad) in str(warning.message) for warning in told] == ([True, True] if mode == "warn" else [])
+    with pytest.raises(BadArgument, match="none of error, warn, skip"):
+        load([good], tmp_path / "cache", on_bad_files="ignore")
+
+
+def test_how_parquet_is_scanned_changes_no_row(tmp_path: Path) -> None:
+    import pyarrow.dataset as pads
+
+    file = write_parquet(tmp_path / "a.parquet", TABLE)
+    how = pads.ParquetFragmentScanOptions(pre_buffer=False)
+    loaded = load(file, tmp_path / "cache", fragment_scan_options=how)
+    assert rows(loaded) == TABLE.to_pylist()
 
 
 def test_a_file_of_something_else_is_named(written: Path, tmp_path: Path) -> None:
