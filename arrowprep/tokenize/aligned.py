@@ -108,6 +108,11 @@ class Aligned:
         Each new character stands for the last one that was replaced, in a full
         alignment for all of them, or where none was, for the one before.
         """
+        if len(content) == 1:
+            # where a character is put in place of one, no other moves, and often it is the same: a space
+            spans = [(start, stop) for start, stop in spans if self.text[start:stop] != content]
+            if all(stop - start == 1 for start, stop in spans):
+                return self.respelled(replaced(self.text, spans, content)) if spans else self
         spans = list(spans)
         if not spans:
             return self
@@ -160,3 +165,10 @@ class Aligned:
                 at += 1 - change
             lasts.append(at - 1)
         return self.rebuilt("".join(text), sources, lasts)
+
+
+def replaced(text: str, spans: Iterable[tuple[int, int]], content: str) -> str:
+    """`content` in place of each text[start:stop]."""
+    starts, stops = zip(*spans, strict=True)
+    kept = map(slice, (0, *stops), (*starts, len(text)))
+    return content.join(map(text.__getitem__, kept))

@@ -77,10 +77,12 @@ class Cutter:
         """The pieces of a text; an id where an added token stands."""
         found: list[str | int] = []
         for stretch, id in self.pipeline.plain_stretches(text):
-            if id is None:
-                found += self._pieces(self._first.prepare_str(stretch) if self._first else stretch)[0]
-            else:
+            if id is not None:
                 found.append(id)
+            elif self._first is not None:
+                found += self._first.texts(self._first.prepare_str(stretch))
+            else:
+                found.append(stretch)
         return found
 
     def stretches(self, text: str) -> list[Stretch]:

@@ -11,6 +11,8 @@ import bisect
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property, lru_cache
+from itertools import starmap
+from operator import eq
 from typing import Any
 
 import regex
@@ -84,13 +86,16 @@ class Pattern:
 
     def pieces(self, text: str) -> list[str] | None:
         """The matches, when they are the whole text one after the other; else None."""
+        found = self.matches(text)
+        return found if found is not None and sum(map(len, found)) == len(text) else None
+
+    def matches(self, text: str) -> list[str] | None:
+        """The matches, when none is empty; None where that is not soon known."""
         if self._has_groups or not settled(text) or (self.ignores_case and _TURKISH.search(text)):
             return None
         compiled = self._for_ascii(text) if text.isascii() else self.compiled
         found: list[str] = compiled.findall(text)
-        if sum(map(len, found)) != len(text) or "" in found:
-            return None
-        return found
+        return None if "" in found else found
 
     def find(self, text: str) -> list[Span]:
         """The span of each match, as Oniguruma's loop over a text finds them; none in an empty text."""
@@ -103,7 +108,7 @@ class Pattern:
         elif self.ignores_case:
             text = without_turkish(text)
         spans = [match.span() for match in compiled.finditer(text)]
-        if any(start == stop for start, stop in spans):
+        if any(starmap(eq, spans)):
             return list(self._find_with_empty(text))
         return spans
 

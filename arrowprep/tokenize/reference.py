@@ -131,17 +131,18 @@ class ReferenceEngine:
             return Entries.of(list(chain.from_iterable(found)), names)
         table = self._tables.pop(names, None) or PieceTable(names)
         new = table.missing(rows)
-        texts = [key for key in new if isinstance(key, str)]
-        texts.sort(key=_is_long)
-        odd = [key for key in new if not isinstance(key, str)]
+        kept = [key for key in new if isinstance(key, str) and len(key) <= LONGEST_CACHED]
+        passing = list(new.difference(kept))
+        long = [key for key in passing if isinstance(key, str)]
+        odd = [key for key in passing if not isinstance(key, str)]
         try:
-            table.add(texts, self._cutter.entries(texts, names))
+            table.add(kept + long, self._cutter.entries(kept + long, names))
             table.add(odd, Entries.of(self._one_by_one(odd), names))
         except TokenizerError:
             self._each(rows, self._one_by_one, before)  # to say the row
             raise
         entries = table.entries(table.numbers(chain.from_iterable(rows), sum(map(len, rows))))
-        table.forget([key for key in texts if _is_long(key)] + odd)
+        table.forget(long + odd)
         if table.bytes <= self._limit:
             self._tables[names] = table
         return entries
@@ -182,10 +183,6 @@ def _parts(texts: pa.Array) -> Iterator[list[str | None]]:
     step = max(1, len(texts) * BYTES_AT_ONCE // max(texts.nbytes, 1))
     for start in range(0, len(texts), step):
         yield texts.slice(start, step).to_pylist()
-
-
-def _is_long(piece: str) -> bool:
-    return len(piece) > LONGEST_CACHED
 
 
 def _keys_of(stretches: Sequence[Stretch]) -> list[Any]:

@@ -17,6 +17,7 @@ from arrowprep.tokenize import unicode_tables as tables
 S_BASE, L_BASE, V_BASE, T_BASE = 0xAC00, 0x1100, 0x1161, 0x11A7
 L_COUNT, V_COUNT, T_COUNT = 19, 21, 28
 S_COUNT = L_COUNT * V_COUNT * T_COUNT
+BEYOND = 0x10000  # the first code beyond the first plane
 
 Change = tuple[str, int]  # a character, and how it relates to the source: see Aligned.changed
 
@@ -129,7 +130,7 @@ class NormalForm:
         return out + pending
 
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """A character that may be in no normal form; and all of a text that changes with it."""
+        """What may be in no normal form, or is beyond the first plane; and all that changes with it."""
         joining = set(combining_classes())
         changing = set(self.steps)
         if self.compose:
@@ -140,11 +141,23 @@ class NormalForm:
             changing |= set(map(chr, range(S_BASE, S_BASE + S_COUNT)))
         # some that are no marks begin with one when decomposed
         joining |= {c for c in self.steps if self.full(c)[0] in joining}
-        joins, changes = charset(runs(map(ord, joining))), charset(runs(map(ord, changing - joining)))
+        joins, changes = one_of(map(ord, joining)), one_of(map(ord, changing - joining))
+        first_plane = [code for code in map(ord, joining | changing) if code < BEYOND]
         return (
-            re.compile(f"[{joins}{changes}]"),
-            re.compile(f"(?s:[{changes}][{joins}]*|[^{joins}]?[{joins}]+)"),
+            re.compile(f"[{charset(runs(first_plane))}{chr(BEYOND)}-\U0010ffff]"),
+            re.compile(f"(?s:{changes}{joins}*|(?:(?!{joins}).)?{joins}+)"),
         )
+
+
+def one_of(codes: Iterable[int]) -> str:
+    """A pattern of one character of these.
+
+    To `re` a set that has characters beyond the first plane is that many comparisons a character; so they
+    are looked for where there is one of these alone.
+    """
+    ordered = sorted(codes)
+    first, beyond = (runs(c for c in ordered if (c < BEYOND) == low) for low in (True, False))
+    return f"(?:[{charset(first)}]|(?![\\0-\uffff])[{charset(beyond)}])" if beyond else f"[{charset(first)}]"
 
 
 def runs(codes: Iterable[int]) -> list[range]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from arrowprep.errors import BadArgument, BadTokenizerFile, TokenizerError, WrongType
 from arrowprep.tokenize.component import Spec
@@ -27,6 +26,7 @@ from arrowprep.tokenize.models.bpe_tables import BpeTables
 from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.models.merging import merge, merge_with_dropout
 from arrowprep.tokenize.models.merging_many import Numbers, merge_many
+from arrowprep.tokenize.ragged import positions
 
 LONG = 1024  # parts of a piece that is merged by itself: the work of a round grows with the longest piece
 
@@ -164,38 +164,39 @@ class BPE(VocabularyModel):
         return list(map(self._tables.id_list.__getitem__, merged))
 
     def tokenize_all(self, sequences: Sequence[str], *, located: bool) -> FlatTokens:
-        together, parts, counts = self._starting(sequences)
-        if not together.any():
+        parts, counts = self._characters_of(sequences)
+        missing = np.append(0, np.cumsum(parts < 0))
+        stops = np.cumsum(counts)
+        together = (missing[stops] == missing[stops - counts]) & (counts > 0) & (counts <= LONG)
+        begins = np.cumsum(counts) - counts
+        sizes = counts
+        if self.ignore_merges:
+            # a piece that is a token begins as that: one part, which covers all of it
+            whole = self._tables.places_of(sequences)
+            known = (whole >= 0) & (counts > 0)
+            parts[begins[known]] = whole[known]
+            sizes, together = np.where(known, 1, counts), together | known
+        if self.dropout or not together.any():
             return super().tokenize_all(sequences, located=located)
-        chosen = np.repeat(together, counts)
-        places, lengths, many = merge_many(parts[chosen], counts[together], self._tables.pairs)
-        ends = np.cumsum(lengths)
-        ends -= np.repeat(np.cumsum(counts[together]) - counts[together], many)
+        chosen = parts[positions(begins[together], sizes[together])]
+        places, lengths, many = merge_many(chosen, sizes[together], self._tables.pairs)
+        if self.ignore_merges:
+            lengths[(np.cumsum(many) - 1)[known[together]]] = counts[known]
+        ends = np.cumsum(lengths) - np.repeat(np.cumsum(counts[together]) - counts[together], many)
         merged = FlatTokens(many, self._tables.numbers[places], ends - lengths, ends)
         if together.all():
             return merged
         alone = [sequences[i] for i in np.flatnonzero(~together).tolist()]
         return merged.beside(super().tokenize_all(alone, located=located), together)
 
-    def _starting(self, sequences: Sequence[str]) -> tuple[npt.NDArray[np.bool_], Numbers, Ints]:
-        """Which pieces are merged from tokens of one character each; these; how many each piece has."""
+    def _characters_of(self, sequences: Sequence[str]) -> tuple[Numbers, Ints]:
+        """The places of the characters of all pieces, -1 for those that are no tokens; how many each has."""
         tables = self._tables
-        plainly = not self.continuing_subword_prefix and not self.end_of_word_suffix
-        words = sequences if plainly else list(map(self._decorated, sequences))
-        counts = np.fromiter(map(len, words), np.int64, len(words))
-        if plainly:
-            parts = tables.spelled("".join(sequences))
-        else:
-            flat = map(tables.places.get, chain.from_iterable(words), repeat(-1))
-            parts = np.fromiter(flat, np.int32, int(counts.sum()))
-        unknown = np.append(0, np.cumsum(parts < 0))
-        stops = np.cumsum(counts)
-        together = (unknown[stops] == unknown[stops - counts]) & (counts > 0) & (counts <= LONG)
-        if self.dropout:
-            together[:] = False
-        elif self.ignore_merges:
-            together &= ~np.fromiter(map(tables.ids.__contains__, sequences), bool, len(words))
-        return together, parts, counts
+        counts = np.fromiter(map(len, sequences), np.int64, len(sequences))
+        if not self.continuing_subword_prefix and not self.end_of_word_suffix:
+            return tables.spelled("".join(sequences)), counts
+        flat = chain.from_iterable(map(self._decorated, sequences))
+        return np.fromiter(map(tables.places.get, flat, repeat(-1)), np.int32, int(counts.sum())), counts
 
     def _decorated(self, sequence: str) -> list[str]:
         """The characters, with prefix and suffix."""

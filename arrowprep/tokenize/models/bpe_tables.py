@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from operator import add, eq
 
 import numpy as np
@@ -17,6 +17,8 @@ from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.models.merging import Ranks
 from arrowprep.tokenize.models.merging_many import PairTable
 from arrowprep.tokenize.native_files import every_way
+
+DICT_ENTRIES = 2  # of a dict of the vocabulary, which are made in the time of one lookup without it
 
 
 class BpeTables(Vocabulary):
@@ -89,11 +91,15 @@ class BpeTables(Vocabulary):
     def of_characters(self) -> npt.NDArray[np.int32]:
         """The place of the token that is a character alone, by its code; -1 where none is, as the last is."""
         data, offsets = self.flat
-        found = {}
-        for place in np.flatnonzero(np.diff(offsets) <= 4).tolist():
-            text = data[offsets[place] : offsets[place + 1]].decode("utf-8", "surrogatepass")
-            if len(text) == 1:
-                found[ord(text)] = place
+        sizes = np.diff(offsets)
+        first = np.frombuffer(data + b"\0", np.uint8)[
+            offsets[:-1]
+        ]  # it says how many follow
+        alone = sizes == 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
+        found = {
+            ord(data[offsets[place] : offsets[place + 1]].decode("utf-8", "surrogatepass")): place
+            for place in np.flatnonzero(alone).tolist()
+        }
         places = np.full(max(found, default=0) + 2, -1, np.int32)
         places[list(found)] = list(found.values())
         return places
@@ -102,6 +108,14 @@ class BpeTables(Vocabulary):
         """(n,) the place of each character's token; -1 where it has none."""
         codes = np.frombuffer(texts.encode("utf-32-le", "surrogatepass"), np.uint32)
         return self.of_characters[np.minimum(codes, len(self.of_characters) - 1)]
+
+    def places_of(self, texts: Sequence[str]) -> npt.NDArray[np.int32]:
+        """(n,) the places of the tokens that texts are; -1 where one is none."""
+        if self._read is None or "ids" in vars(self) or len(texts) > len(self.numbers) // DICT_ENTRIES:
+            places: Iterable[int] = map(self.places.get, texts, repeat(-1))
+        else:
+            places = (self._read.find(text.encode("utf-8", "surrogatepass")) for text in texts)
+        return np.fromiter(places, np.int32, len(texts))
 
     @cached_property
     def pairs(self) -> PairTable:

@@ -37,24 +37,33 @@ class PairTable:
             free = self._held[slots] == FREE
             self._held[slots[free]] = keys[free]
             placed = self._held[slots] == keys
-            # of a pair that is given twice the later rank stays
-            self._ranks[slots[placed]] = -1
-            np.maximum.at(self._ranks, slots[placed], ranks[placed])
-            keys, ranks, slots = (x[~placed] for x in (keys, ranks, (slots + 1) & self._mask))
+            self._ranks[slots[placed]] = ranks[placed]
+            keys, ranks, slots = keys[~placed], ranks[~placed], (slots[~placed] + 1) & self._mask
+        if np.count_nonzero(self._held != FREE) < len(lefts):
+            self._keep_later(lefts, rights)
+
+    def _keep_later(self, lefts: Numbers, rights: Numbers) -> None:
+        """Of a pair that is given twice the later rank stays."""
+        last = dict(zip(_keys(lefts, rights).tolist(), range(len(lefts)), strict=True))
+        slots = self._found(np.fromiter(last, np.int64, len(last)))
+        self._ranks[slots] = np.fromiter(last.values(), np.int32, len(last))
 
     def ranks(self, lefts: Numbers, rights: Numbers) -> Numbers:
         """(n,) the rank of each pair; NEVER where it is not merged."""
-        keys = _keys(lefts, rights)
+        ranks: Numbers = self._ranks[self._found(_keys(lefts, rights))]
+        return ranks
+
+    def _found(self, keys: Ints) -> Ints:
+        """(n,) the slot of each key; a free one where it has none."""
         slots = self._slots(keys)
-        held, found = self._held[slots], self._ranks[slots]
-        other = np.flatnonzero(held != keys)  # not found at the first place
+        held = self._held[slots]
+        other = np.flatnonzero(held != keys)
+        other = other[held[other] != FREE]
         while len(other):
-            found[other] = NEVER
-            other = other[held[other] != FREE]
             slots[other] = (slots[other] + 1) & self._mask
-            held[other], found[other] = self._held[slots[other]], self._ranks[slots[other]]
-            other = other[held[other] != keys[other]]
-        return found
+            held = self._held[slots[other]]
+            other = other[(held != keys[other]) & (held != FREE)]
+        return slots
 
     def _slots(self, keys: Ints) -> Ints:
         return (keys.view(np.uint64) * GOLDEN >> self._shift).view(np.int64)

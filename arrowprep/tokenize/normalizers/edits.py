@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from arrowprep.tokenize import unicode_tables as tables
-from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.aligned import Aligned, replaced
 from arrowprep.tokenize.byte_characters import to_byte_characters
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.component import Spec
@@ -43,7 +43,8 @@ class Replace(Normalizer):
     def normalize_str(self, sequence: str) -> str:
         if self.pattern.literal and self.pattern.source:
             return sequence.replace(self.pattern.source, self.content)
-        return super().normalize_str(sequence)
+        spans = self.pattern.find(sequence)
+        return replaced(sequence, spans, self.content) if spans else sequence
 
 
 class Prepend(Normalizer):

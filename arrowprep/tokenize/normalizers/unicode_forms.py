@@ -25,7 +25,7 @@ class _UnicodeForm(Normalizer):
         if text.text.isascii():
             return text  # without the tables, which take longer to make than a short text
         form = normal_form(self.kind)
-        if not form.affected.search(text.text):
+        if not form.suspect.search(text.text) or not form.affected.search(text.text):
             return text
         return text.changed(form.text_changes(text.text))
 

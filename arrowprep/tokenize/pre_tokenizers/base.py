@@ -72,6 +72,13 @@ class PreTokenizer(Component):
         """text[start:stop] of all spans where these are the whole text; None where that is not known."""
         return None
 
+    def texts(self, text: str) -> list[str]:
+        """text[start:stop] of all spans that are not empty."""
+        found = self.pieces(text)
+        if found is None:
+            found = [text[start:stop] for start, stop in self.spans(text) if start < stop]
+        return found
+
     @property
     def knows_start(self) -> bool:
         """Whether the piece at the start of the original text is treated in another way."""

@@ -29,6 +29,8 @@ def split_spans(matches: list[Span], length: int, behavior: str, invert: bool = 
     >>> split_spans([(1, 2)], 4, "merged_with_previous")
     [(0, 2), (2, 4)]
     """
+    if behavior == "removed" and invert:
+        return matches
     parts = _with_gaps(matches, length, invert)
     if behavior == "removed":
         return [span for span, is_match in parts if not is_match]
@@ -121,3 +123,7 @@ class Split(PreTokenizer):
         if self.behavior == "isolated" or (self.behavior == "removed" and self.invert):
             return self.pattern.pieces(text)
         return None
+
+    def texts(self, text: str) -> list[str]:
+        found = self.pattern.matches(text) if self.behavior == "removed" and self.invert else None
+        return super().texts(text) if found is None else found
