@@ -3,7 +3,7 @@
 use super::spaced;
 use crate::merge::{Scratch, Token};
 use crate::model::Spelled;
-use crate::trie::{Trie, NONE, ROOT};
+use crate::trie::{Trie, NONE};
 use crate::unicode::decode;
 
 /// Below the lowest score of the vocabulary; SentencePiece's.
@@ -42,17 +42,20 @@ impl Unigram {
         byte_fallback: bool,
         visible: &[u8],
     ) -> Result<Self, String> {
-        if tokens.len() >= (1 << 24) || scores.iter().any(|score| score.is_nan()) {
-            return Err("the vocabulary is too large, or a score is no number".into());
+        if scores.iter().any(|score| score.is_nan()) {
+            return Err("a score is no number".into());
         }
-        let mut strings = Vec::with_capacity(tokens.len());
+        let mut data = Vec::with_capacity(tokens.iter().map(|token| token.len()).sum());
         let mut text = Vec::new();
+        let mut spans = Vec::with_capacity(tokens.len());
         for (token, id) in tokens.iter().zip(0..) {
             if !token.is_empty() && spaced(token, visible, &mut text) {
-                strings.push((text.clone(), id));
+                spans.push((data.len(), text.len(), id));
+                data.extend_from_slice(&text);
             }
         }
-        let trie = Trie::new(&strings);
+        let strings: Vec<_> = spans.iter().map(|&(at, size, id)| (&data[at..at + size], id)).collect();
+        let trie = Trie::new(&strings).ok_or("the vocabulary is too large")?;
         let byte = |byte: usize| match byte_fallback {
             true => trie.find(format!("<0x{byte:02X}>").as_bytes()).unwrap_or(NONE),
             false => NONE,
@@ -107,17 +110,11 @@ impl Unigram {
         while start < piece.len() {
             let here = best[start].score;
             let single = start + decode(piece, start).1;
-            let mut node = ROOT;
             let mut is_known = false;
-            for (&byte, stop) in piece[start..].iter().zip(start + 1..) {
-                let Some(next) = self.trie.next(node, byte) else { break };
-                node = next;
-                let id = self.trie.value(node);
-                if id != NONE {
-                    is_known |= stop == single;
-                    offer(&mut best[stop], here + self.scores[id as usize], start, id);
-                }
-            }
+            self.trie.each_start(&piece[start..], |length, id| {
+                is_known |= start + length == single;
+                offer(&mut best[start + length], here + self.scores[id as usize], start, id);
+            });
             if !is_known {
                 offer(&mut best[single], here + self.unknown_score, start, NONE);
             }
