@@ -14,7 +14,6 @@ import pyarrow as pa
 from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.engine import Encoded
-from arrowprep.tokenize.models import Unigram
 from arrowprep.tokenize.native_decoder import can_decode, decode
 from arrowprep.tokenize.native_library import (
     EncodedColumns,
@@ -31,7 +30,7 @@ from arrowprep.tokenize.native_library import (
 from arrowprep.tokenize.native_models import Unsupported
 from arrowprep.tokenize.native_pipeline import compiled
 from arrowprep.tokenize.pipeline import Pipeline
-from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace
+from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace, traces_of
 
 CACHE_BYTES = 64 << 20
 LONG, FEW = 500, 100  # characters of a text, and texts, that the kernel takes alone
@@ -63,9 +62,6 @@ class NativeEngine:
         self._handle = handle
         self._reference = reference
         self._singles = 0  # texts that came alone
-        unknown = pipeline.model.unk_id if isinstance(pipeline.model, Unigram) else None
-        # whose text is not that of their id: what an added token was found as, what is unknown
-        self._untold = {*pipeline.added.tokens, *(() if unknown is None else (unknown,))}
 
     def ids(self, text: str) -> list[int]:
         """The ids of one text."""
@@ -89,7 +85,7 @@ class NativeEngine:
                 return self._reference.trace(text)  # which names no row of a text that comes alone
             columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
             ids, starts, ends, words = (column.values.to_pylist() for column in columns if column is not None)
-            if self._untold.isdisjoint(ids):
+            if self.pipeline.tells(ids):
                 values: list[Any] = list(map(self.pipeline.model.id_to_token, ids))
                 return Trace(ids, starts, ends, words, values)
         return self._reference.trace(text)
@@ -102,15 +98,7 @@ class NativeEngine:
             encoded = self._encode(pa.array(texts, pa.large_string()), True, True)
         except TokenizerError:
             return self._reference.traces(texts)
-        columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
-        flat = [column.flatten().to_pylist() for column in columns if column is not None]
-        values = list(map(self.pipeline.model.id_to_token, flat[0]))
-        stops = encoded.ids.offsets.to_pylist()
-        found = []
-        for text, start, stop in zip(texts, stops, stops[1:], strict=False):
-            ids, *places = (part[start:stop] for part in (*flat, values))
-            found.append(Trace(ids, *places) if self._untold.isdisjoint(ids) else self._reference.trace(text))
-        return found
+        return traces_of(encoded, texts, self.pipeline, self._reference.trace)
 
     def _better_at(self, text: str) -> bool:
         """Whether the kernel gives one text sooner.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -67,6 +67,16 @@ class Pipeline:
     def leaves(self) -> tuple[PreTokenizer, ...]:
         """The pre-tokenizers, in order."""
         return self.pre_tokenizer.leaves if self.pre_tokenizer else ()
+
+    @cached_property
+    def untold(self) -> frozenset[int] | None:
+        """The ids whose token may stand for another text than its own; None where all may."""
+        unknown = self.model.untold
+        return None if unknown is None else unknown | self.added.tokens.keys()
+
+    def tells(self, ids: Iterable[int]) -> bool:
+        """Whether ids say what the texts of their tokens are."""
+        return self.untold is not None and self.untold.isdisjoint(ids)
 
     def token_to_id(self, token: str) -> int | None:
         id = self.added.ids.get(token)

@@ -24,7 +24,7 @@ from arrowprep.tokenize.piece_table import (
     WordCache,
 )
 from arrowprep.tokenize.pipeline import Pipeline
-from arrowprep.tokenize.ragged import from_flat
+from arrowprep.tokenize.ragged import from_flat, row_edges
 
 CACHE_BYTES = 32 << 20
 BYTES_AT_ONCE = 2 << 20  # of text, whose pieces are held until all are known
@@ -86,7 +86,13 @@ class ReferenceEngine:
 
     def traces(self, texts: list[str]) -> list[Trace]:
         """The same of several texts."""
-        return list(map(self.trace, texts))
+        if not self._cutter.is_steady or self.pipeline.untold is None:
+            return list(map(self.trace, texts))
+        try:
+            encoded = self.encode(pa.array(texts, pa.large_string()), offsets=True, words=True)
+        except TokenizerError:
+            return list(map(self.trace, texts))  # which name no row
+        return traces_of(encoded, texts, self.pipeline, self.trace)
 
     # ------------------------------------------------------------------ many texts
 
@@ -177,6 +183,21 @@ class ReferenceEngine:
         ]
         # without a decoder nothing says how tokens join: a space is right for whole words alone
         return pipeline.decoder.decode(tokens) if pipeline.decoder else " ".join(tokens)
+
+
+def traces_of(
+    encoded: Encoded, texts: list[str], pipeline: Pipeline, alone: Callable[[str], Trace]
+) -> list[Trace]:
+    """The rows of columns, which have all but the texts of tokens. `alone` traces what these do not tell."""
+    columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
+    flat = [column.flatten().to_numpy().tolist() for column in columns if column is not None]
+    values: list[Any] = list(map(pipeline.model.id_to_token, flat[0]))
+    stops = row_edges(encoded.ids).tolist()
+    found = []
+    for text, start, stop in zip(texts, stops, stops[1:], strict=False):
+        trace = Trace(*(part[start:stop] for part in (*flat, values)))
+        found.append(trace if pipeline.tells(trace.ids) else alone(text))
+    return found
 
 
 def _parts(texts: pa.Array) -> Iterator[list[str | None]]:

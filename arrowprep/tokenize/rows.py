@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from arrowprep.errors import NotText
 from arrowprep.tokenize.encoding import Encoding, pad_all
 from arrowprep.tokenize.padding import Padding
@@ -47,12 +49,11 @@ def encode_rows(
     engine: ReferenceEngine, texts: Sequence[tuple[Text, Text | None]], framing: Framing
 ) -> list[Encoding]:
     """The encodings of a batch, padded together."""
-    alone = not framing.words_given and not framing.ids_only and all(pair is None for _, pair in texts)
-    if alone and len(texts) > 1:
-        traces = engine.traces([check_text(text) for text, _ in texts])
-        encodings = [post_process(engine.pipeline, [_encoding_of(trace, 0)], framing) for trace in traces]
-    else:
+    if len(texts) < 2 or framing.words_given or any(pair is not None for _, pair in texts):
         encodings = [encode_row(engine, text, pair, framing, pad=False) for text, pair in texts]
+    else:
+        together = _encode_all(engine, [check_text(text) for text, _ in texts], framing)
+        encodings = [post_process(engine.pipeline, [encoding], framing) for encoding in together]
     if framing.padding:
         pad_all(encodings, framing.padding)
     return encodings
@@ -98,6 +99,12 @@ def _encode_text(engine: ReferenceEngine, text: Text, type_id: int, framing: Fra
             part.words = [number] * len(part)
         parts.append(part)
     return Encoding.merge(parts, growing_offsets=False)
+
+
+def _encode_all(engine: ReferenceEngine, texts: list[str], framing: Framing) -> list[Encoding]:
+    if framing.ids_only:
+        return list(map(Encoding, engine.encode(pa.array(texts, pa.large_string())).ids.to_pylist()))
+    return [_encoding_of(trace, 0) for trace in engine.traces(texts)]
 
 
 def _tokens_of(engine: ReferenceEngine, text: str, type_id: int, ids_only: bool) -> Encoding:

@@ -115,6 +115,11 @@ class Model(Component):
         """Whether a piece may come out in another way each time."""
         return False
 
+    @property
+    def untold(self) -> frozenset[int] | None:
+        """The ids whose token may stand for another text than its own; None where all may."""
+        return None
+
     def unreachable(self) -> list[str]:
         """The tokens that no text gives; worked out anew each time, some seconds for a large vocabulary."""
         return []
@@ -211,6 +216,10 @@ class VocabularyModel(Model):
     @property
     def digest(self) -> str:
         return self._tables.digest
+
+    @property
+    def untold(self) -> frozenset[int] | None:
+        return frozenset()
 
     def token_to_id(self, token: str) -> int | None:
         return self._tables.id_of(token)

@@ -116,6 +116,10 @@ class SentencePieceModel(VocabularyModel):
     def id_to_token(self, id: int) -> str | None:
         return self.pieces[id].text if 0 <= id < len(self.pieces) else None
 
+    @property
+    def untold(self) -> None:
+        """None: unknown text, and all but the last byte of a character, stand for texts of their own."""
+
     def tokenize(self, sequence: str) -> list[Token]:
         tokens: list[Token] = []
         at = 0

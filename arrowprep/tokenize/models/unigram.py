@@ -135,6 +135,10 @@ class Unigram(VocabularyModel):
         return [storage.write(folder, prefix, "unigram.json", text)]
 
     @property
+    def untold(self) -> frozenset[int]:
+        return frozenset() if self.unk_id is None else frozenset([self.unk_id])
+
+    @property
     def is_random(self) -> bool:
         return bool(self.alpha) and self.nbest_size != 1
 
