@@ -350,3 +350,19 @@ def _comparable(value: Any, has_float: bool) -> Any:
     if has_float and isinstance(value, int | Decimal) and not isinstance(value, bool):
         return float(value)
     return value
+
+
+def test_rows_that_look_like_the_log_of_an_agent_are_rows(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": str(n),
+            "source": "chat",
+            "model": "m",
+            "system_prompt": "Be brief.",
+            "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}],
+        }
+        for n in range(3)
+    ]
+    file = tmp_path / "chats.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert shown(load(file, tmp_path / "cache")) == rows
