@@ -38,7 +38,7 @@ class DecodeStream:
             text = tokenizer.decode(self._ids, self._skip)
             if not text.endswith(UNFINISHED):
                 self._prefix, self._given = text, len(self._ids)
-        self._ids += [id] if isinstance(id, int) else list(id)
+        self._ids = [*self._ids, id] if isinstance(id, int) else [*self._ids, *id]  # a copy has the old ones
         text = tokenizer.decode(self._ids, self._skip)
         if len(text.encode()) <= len(self._prefix.encode()) or text.endswith(UNFINISHED):
             return None

@@ -15,8 +15,8 @@ from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.trainers import trainer_class
 
 B = TypeVar("B", bound="BaseTokenizer")
-Vocab = Mapping[str, int]
-Merges = Iterable[Sequence[str]]
+Vocab = Mapping[str, int] | str | Path  # or the file that it is in
+Merges = Iterable[Sequence[str]] | str | Path
 Token = str | AddedToken
 
 
@@ -126,6 +126,8 @@ class BertWordPieceTokenizer(BaseTokenizer):
         wordpieces_prefix: str = "##",
     ) -> None:
         parameters = {"model": "BertWordPiece", **_given(locals(), without=("vocab",))}
+        if isinstance(vocab, (str, Path)):
+            vocab = models.WordPiece.read_file(vocab)
         tokenizer = Tokenizer(
             models.WordPiece(None if vocab is None else dict(vocab), unk_token=str(unk_token))
         )
@@ -146,16 +148,15 @@ class BertWordPieceTokenizer(BaseTokenizer):
     @classmethod
     def from_file(cls, vocab: str | Path, **options: Any) -> BertWordPieceTokenizer:
         """With the vocabulary of a vocab.txt."""
-        return cls(models.WordPiece.read_file(str(vocab)), **options)
+        return cls(vocab, **options)
 
 
 class _BpeTokenizer(BaseTokenizer):
     @classmethod
     def from_file(cls: type[B], vocab_filename: str | Path, merges_filename: str | Path, **options: Any) -> B:
         """With the vocabulary of a vocab.json and its merges.txt."""
-        vocab, merges = models.BPE.read_file(str(vocab_filename), str(merges_filename))
         make: Any = cls  # each takes a vocabulary and its merges first
-        tokenizer: B = make(vocab, merges, **options)
+        tokenizer: B = make(vocab_filename, merges_filename, **options)
         return tokenizer
 
 
@@ -323,6 +324,10 @@ def _given(arguments: Mapping[str, Any], without: Sequence[str]) -> dict[str, An
 def _bpe(vocab: Vocab | None, merges: Merges | None, **options: Any) -> models.BPE:
     if vocab is None or merges is None:
         return models.BPE(**options)
+    if isinstance(vocab, (str, Path)) and isinstance(merges, (str, Path)):
+        return models.BPE.from_file(vocab, merges, **options)
+    if isinstance(vocab, (str, Path)) or isinstance(merges, (str, Path)):
+        raise BadArgument("vocab= and merges= are both files, or neither is")
     return models.BPE(dict(vocab), merges, **options)
 
 
@@ -330,7 +335,7 @@ def _add_known(tokenizer: Tokenizer, *tokens: Token) -> None:
     tokenizer.add_special_tokens([str(t) for t in tokens if tokenizer.token_to_id(str(t)) is not None])
 
 
-def _needed(vocab: Vocab, token: Token) -> tuple[str, int]:
+def _needed(vocab: Mapping[str, int], token: Token) -> tuple[str, int]:
     if str(token) not in vocab:
         raise BadArgument(
             f"the token {str(token)!r}, which frames texts, is not in the vocabulary", token=str(token)

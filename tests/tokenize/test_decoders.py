@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
@@ -41,6 +42,9 @@ class TestMarks:
     def test_every_mark_of_the_first_token_is_dropped(self) -> None:
         assert decoders.Metaspace().decode(["▁a▁b", "▁c"]) == "ab c"
         assert decoders.Metaspace(prepend_scheme="never").decode(["▁a", "▁c"]) == " a c"
+        for options in ({"replacement": ""}, {"replacement": "ab"}, {"prepend_scheme": "often"}):
+            with pytest.raises(ValueError, match="replacement|prepend_scheme"):
+                decoders.Metaspace(**options)
 
     def test_the_suffix_of_words_is_a_space(self) -> None:
         assert decoders.BPEDecoder().decode(["he", "llo</w>", "you</w>"]) == "hello you"
@@ -78,6 +82,15 @@ class TestStream:
         stream = decoders.DecodeStream()
         assert stream.step(tok, ids[:3]) == "猫"
         assert stream.step(tok, ids[3:]) == " hello"
+
+    def test_a_copy_goes_on_by_itself(self) -> None:
+        tok = byte_tokenizer()
+        stream = decoders.DecodeStream()
+        first, *rest = tok.encode("猫!").ids
+        assert stream.step(tok, first) is None
+        other = copy.copy(stream)
+        for each in (stream, other):
+            assert [each.step(tok, id) for id in rest] == [None, "猫", "!"]
 
     @given(st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: "\ufffd" not in text))
     def test_the_parts_are_the_text(self, text: str) -> None:

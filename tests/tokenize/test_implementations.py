@@ -102,3 +102,9 @@ def test_saved_vocabularies_read_back(made: type[Any], tmp_path: Path) -> None:
     tok = trained(made)
     files = tok.save_model(tmp_path)
     assert made.from_file(*files).get_vocab() == tok.get_vocab()
+    assert made(*files).get_vocab() == tok.get_vocab()
+
+
+def test_a_file_beside_a_vocabulary_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadArgument, match="both files, or neither"):
+        ByteLevelBPETokenizer({"a": 0}, str(tmp_path / "merges.txt"))

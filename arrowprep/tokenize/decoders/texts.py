@@ -10,8 +10,7 @@ from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.decoders.base import Decoder
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.patterns import as_pattern, pattern_to_json, read_pattern
-from arrowprep.tokenize.pre_tokenizers.metaspace import SCHEMES, metaspace_json, read_metaspace
-from arrowprep.tokenize.truncation import check_choice
+from arrowprep.tokenize.pre_tokenizers.metaspace import check_metaspace, metaspace_json, read_metaspace
 
 # in this order
 CONTRACTIONS = {
@@ -73,10 +72,13 @@ class Metaspace(Decoder):
     legacy = ("str_rep",)
 
     def __init__(self, replacement: str = "▁", prepend_scheme: str = "always", split: bool = True) -> None:
-        check_choice("prepend_scheme", prepend_scheme, SCHEMES)
         self.replacement = replacement
         self.prepend_scheme = prepend_scheme
         self.split = split
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        check_metaspace(name, value)
+        super().__setattr__(name, value)
 
     @classmethod
     def from_json(cls, spec: Spec) -> Metaspace:

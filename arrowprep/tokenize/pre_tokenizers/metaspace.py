@@ -33,10 +33,7 @@ class Metaspace(PreTokenizer):
         self.split = split
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "prepend_scheme":
-            check_choice(name, value, SCHEMES)
-        if name == "replacement" and len(value) != 1:
-            raise BadArgument(f"the replacement is one character, not {value!r}", replacement=value)
+        check_metaspace(name, value)
         super().__setattr__(name, value)
 
     @classmethod
@@ -79,6 +76,14 @@ def read_metaspace(spec: Spec) -> tuple[str, str, bool]:
     if not spec.flag("add_prefix_space", True) and scheme != "never":
         raise spec.bad(f"add_prefix_space is false, but the prepend_scheme is {scheme!r}")
     return replacement, scheme, spec.flag("split", True)
+
+
+def check_metaspace(name: str, value: Any) -> None:
+    """Raises BadArgument where an option of this name cannot have the value; the decoder has the same ones."""
+    if name == "prepend_scheme":
+        check_choice(name, value, SCHEMES)
+    if name == "replacement" and len(value) != 1:
+        raise BadArgument(f"the replacement is one character, not {value!r}", replacement=value)
 
 
 def metaspace_json(replacement: str, scheme: str, split: bool) -> dict[str, Any]:
