@@ -43,7 +43,7 @@ class TestMarks:
         assert decoders.Metaspace().decode(["▁a▁b", "▁c"]) == "ab c"
         assert decoders.Metaspace(prepend_scheme="never").decode(["▁a", "▁c"]) == " a c"
         for options in ({"replacement": ""}, {"replacement": "ab"}, {"prepend_scheme": "often"}):
-            with pytest.raises(ValueError, match="replacement|prepend_scheme"):
+            with pytest.raises(ValueError, match=r"replacement|prepend_scheme"):
                 decoders.Metaspace(**options)
 
     def test_the_suffix_of_words_is_a_space(self) -> None:

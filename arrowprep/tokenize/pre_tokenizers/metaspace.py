@@ -79,7 +79,7 @@ def read_metaspace(spec: Spec) -> tuple[str, str, bool]:
 
 
 def check_metaspace(name: str, value: Any) -> None:
-    """Raises BadArgument where an option of this name cannot have the value; the decoder has the same ones."""
+    """Raises BadArgument where this option cannot have the value; the decoder has the same ones."""
     if name == "prepend_scheme":
         check_choice(name, value, SCHEMES)
     if name == "replacement" and len(value) != 1:
