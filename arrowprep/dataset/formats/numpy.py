@@ -62,13 +62,13 @@ class NumpyFormat:
 
     def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[dict[str, Array]]:
         cuts = {
-            name: self._cuts(table.column(at), features.get(name), size)
+            name: self.cuts(table.column(at), features.get(name), size)
             for at, name in enumerate(table.column_names)
         }
         for start in range(0, table.num_rows, size):
             yield {name: cut(start) for name, cut in cuts.items()}
 
-    def _cuts(self, column: pa.ChunkedArray, feature: Any, size: int) -> Callable[[int], Array]:
+    def cuts(self, column: pa.ChunkedArray, feature: Any, size: int) -> Callable[[int], Array]:
         """What makes the batch that begins at a row: from one array if a part of it is as it would be alone.
 
         So it is where numbers stacked. Objects may be so for rows of another batch: a null, another length.

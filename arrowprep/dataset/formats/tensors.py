@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -73,28 +73,29 @@ class TensorFormat:
         return self._numbers(numbers, 1)
 
     def batches(self, table: pa.Table, features: Mapping[str, Any], size: int) -> Iterator[dict[str, Any]]:
-        """Cut from the NumPy views of all rows: a tensor holds the memory of its batch alone."""
-        depths = {
-            field.name: _depth(field.type)
-            for field in table.schema
-            if _holds_numbers(field.type, features.get(field.name))
+        cuts = {
+            name: self._cuts(table.column(at), features.get(name), size)
+            for at, name in enumerate(table.column_names)
         }
-        arrays = self._numpy.batches(table.select(list(depths)), features, size) if depths else iter(())
         for start in range(0, table.num_rows, size):
-            cut = next(arrays, {})
-            yield {
-                name: self._numbers(cut[name], depths[name])
-                if name in depths
-                else self.column(table.column(at).slice(start, size), features.get(name))
-                for at, name in enumerate(table.column_names)
-            }
+            yield {name: cut(start) for name, cut in cuts.items()}
+
+    def _cuts(self, column: pa.ChunkedArray, feature: Any, size: int) -> Callable[[int], Any]:
+        """What makes the batch that begins at a row.
+
+        Numbers are cut from the NumPy view of all rows: a tensor holds the memory of its batch alone.
+        """
+        if not _holds_numbers(column.type, feature):
+            return lambda start: self.column(column.slice(start, size), feature)
+        cut, depth = self._numpy.cuts(column, feature, size), _depth(column.type)
+        return lambda start: self._numbers(cut(start), depth)
 
     def _numbers(self, values: Array, depth: int) -> Any:
         """What NumPy shows: numbers as tensors, objects as a list of what is in them.
 
         depth: of the lists in the column; objects of as many dimensions are numbers beside nulls
         """
-        if values.dtype != object:
+        if values.dtype.kind != "O":
             return self._tensor(values)
         if self._nulls_are_nan and values.ndim == depth + 1:
             return self._tensor(values.astype(np.float64))
@@ -122,7 +123,7 @@ class TensorFormat:
 
 def checked(numbers: Array, kind: np.dtype[Any], name: str) -> Array:
     """A copy as `kind`; TypeConflict where an integer would become another number."""
-    if numbers.dtype is not kind and not _always_fits(numbers.dtype, kind):
+    if numbers.dtype is not kind and not always_fits(numbers.dtype, kind):
         limits = np.iinfo(kind)
         if numbers.size and (int(numbers.max()) > limits.max or int(numbers.min()) < limits.min):
             odd = numbers.max() if int(numbers.max()) > limits.max else numbers.min()
@@ -135,7 +136,7 @@ def checked(numbers: Array, kind: np.dtype[Any], name: str) -> Array:
 
 
 @lru_cache
-def _always_fits(stored: np.dtype[Any], kind: np.dtype[Any]) -> bool:
+def always_fits(stored: np.dtype[Any], kind: np.dtype[Any]) -> bool:
     """Whether no integer of the stored type can be another number as this kind."""
     are_integers = kind.kind in "iu" and stored.kind in "iu"
     return not are_integers or np.can_cast(stored, kind)

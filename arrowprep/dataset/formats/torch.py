@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from arrowprep.dataset.formats.numpy import Array
-from arrowprep.dataset.formats.tensors import DEFAULT, TensorFormat, checked, default_kind
+from arrowprep.dataset.formats.tensors import DEFAULT, TensorFormat, always_fits, checked, default_kind
 from arrowprep.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class TorchFormat(TensorFormat):
             raise ImportError(
                 "format 'torch' needs PyTorch; install it with: pip install torch", name="torch"
             ) from error
-        self._torch, self._from_numpy = torch, torch.from_numpy
+        self._torch = torch
+        self._makers: dict[np.dtype[Any], Callable[[Array], torch.Tensor]] = {}
         self._default = isinstance(dtype, str) and dtype == DEFAULT
         self._dtype = None if self._default else _dtype(torch, dtype)
         self._device = device
@@ -43,11 +45,25 @@ class TorchFormat(TensorFormat):
         return self._dtype is not None and bool(self._dtype.is_floating_point)
 
     def _tensor(self, numbers: Array) -> torch.Tensor:
-        kind = default_kind(numbers.dtype, _INT64) if self._default else self._kind(numbers.dtype)
-        tensor: torch.Tensor = self._from_numpy(checked(numbers, kind, self.name))
-        if self._dtype is not None and tensor.dtype != self._dtype:
-            tensor = tensor.to(self._dtype)
-        return tensor if self._device is None else tensor.to(self._device)
+        make = self._makers.get(numbers.dtype)
+        if make is None:
+            make = self._makers[numbers.dtype] = self._maker(numbers.dtype)
+        return make(numbers)
+
+    def _maker(self, stored: np.dtype[Any]) -> Callable[[Array], torch.Tensor]:
+        """What makes a tensor of numbers of this type; of most by a copy of which nothing is to be asked."""
+        kind = default_kind(stored, _INT64) if self._default else self._kind(stored)
+        if self._dtype is None and self._device is None and always_fits(stored, kind):
+            from_numpy: Callable[[Array], torch.Tensor] = self._torch.from_numpy
+            return lambda numbers: from_numpy(numbers.astype(kind))
+
+        def make(numbers: Array) -> torch.Tensor:
+            tensor: torch.Tensor = self._torch.from_numpy(checked(numbers, kind, self.name))
+            if self._dtype is not None and tensor.dtype != self._dtype:
+                tensor = tensor.to(self._dtype)
+            return tensor if self._device is None else tensor.to(self._device)
+
+        return make
 
     def loaded(self, batch: dict[str, Any]) -> list[Any]:
         """The rows of a batch, for a DataLoader."""
