@@ -78,6 +78,14 @@ _idle: list[Interpreter] = []
 _lock = threading.Lock()
 
 
+def prepare(count: int) -> None:
+    """Begin to start what `take` will need beside those that are idle, without waiting for it."""
+    with _lock:
+        lacking = count > len(_idle)
+    if lacking:
+        template.prepare()
+
+
 def take(count: int) -> list[Interpreter]:
     """This many interpreters, warm ones first."""
     with _lock:

@@ -33,10 +33,15 @@ class Processes:
         self.num_proc = num_proc
 
     def run(self, make_worker: MakeWorker, tasks: Sequence[Any], *, report: Callable[[int], None]) -> Outcome:
-        """As Executor. Raises CannotTravel before anything starts, WorkerDied when a process is killed."""
-        maker = pack(make_worker)
-        packed = [pack(task) for task in tasks]
-        count = min(self.num_proc, len(packed))
+        """As Executor. Raises CannotTravel and leaves nothing behind, WorkerDied when a process is killed."""
+        count = min(self.num_proc, len(tasks))
+        interpreters.prepare(count)  # beside which a large tokenizer is packed, which takes half as long
+        try:
+            maker = pack(make_worker)
+            packed = [pack(task) for task in tasks]
+        except BaseException:
+            template.retire()
+            raise
         crew = [_Member(rank, it) for rank, it in enumerate(interpreters.take(count))]
         run = _Run(crew, maker, packed, report)
         try:

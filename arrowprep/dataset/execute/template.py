@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import cached_property
 
 from multiprocess.connection import Connection, Pipe
 
@@ -62,22 +63,32 @@ class Forked:
 
 
 class _Template:
-    """works: whether it can be forked; if not, it ends by itself."""
+    """Started, and not waited for: 0.3 s of imports, beside which its parent may do something else.
+
+    is_parent: it was asked for a worker
+    """
 
     def __init__(self) -> None:
+        self.is_parent = False
         self.executable = sys.executable
         self.control, theirs = socket.socketpair()
         call = f"arrowprep.dataset.execute.template_process.main({theirs.fileno()})"
         with theirs:
             self.process = start_clean(call, theirs.fileno(), {"JE_ARROW_MALLOC_CONF": _no_threads()})
-        try:
+        with contextlib.suppress(ConnectionError):  # it ended, as is seen when it is asked for a worker
             self.control.sendall("\n".join(_shared()).encode() + b"\0")
-            self.works = self._answer() == 1
+
+    @cached_property
+    def works(self) -> bool:
+        """Whether it can be forked, once it knows; if not, it ends by itself."""
+        try:
+            return self._answer() == 1
         except (EOFError, ConnectionError):  # it said why
-            self.works = False
+            return False
 
     def fork(self, pipe: int) -> Forked:
         """A worker at the other end of this pipe. Raises EOFError where this is gone, or OSError."""
+        self.is_parent = True
         told, end = Pipe(duplex=False)
         with end, _standard(1) as out, _standard(2) as err:
             socket.send_fds(self.control, [b"+"], [pipe, end.fileno(), out, err])
@@ -124,20 +135,23 @@ _retired: list[subprocess.Popen[bytes]] = []  # they end with their last worker
 _lock = threading.Lock()
 
 
+def prepare() -> None:
+    """Begin to start it, if there is to be one: workers will be asked for soon."""
+    with _lock:
+        _started()
+
+
 def fork(pipe: int) -> Forked | None:
     """A worker at the other end of this pipe; None where workers cannot be forked."""
-    global _current, _possible
+    global _possible
     with _lock:
         for _ in range(2):  # it may have been idle for too long, or was killed
-            if _current is not None and _current.executable != sys.executable:
-                _retire()
-            if _possible and _current is None:
-                _current = _Template()
-                _possible = _current.works
-            if not _possible or _current is None:
+            if (template := _started()) is None:
                 break
             try:
-                return _current.fork(pipe)
+                if template.works:
+                    return template.fork(pipe)
+                _possible = False
             except (EOFError, OSError):
                 _retire()
             except BaseException:  # what it would answer is of no use to the next
@@ -145,6 +159,16 @@ def fork(pipe: int) -> Forked | None:
                 raise
         _retire()
         return None
+
+
+def _started() -> _Template | None:
+    """The one there is, or a new one; None where there is none to be."""
+    global _current
+    if _current is not None and _current.executable != sys.executable:
+        _retire()
+    if _possible and _current is None:
+        _current = _Template()
+    return _current if _possible else None
 
 
 def retire() -> None:
@@ -158,6 +182,8 @@ def _retire() -> None:
     template, _current = _current, None
     if template is not None:
         template.control.close()
+        if not template.is_parent:
+            template.process.kill()  # it would notice when it has imported all
         _retired.append(template.process)
     for process in _retired:
         with contextlib.suppress(subprocess.TimeoutExpired):

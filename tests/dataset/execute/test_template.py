@@ -57,6 +57,19 @@ class TestForked:
         assert parent != os.getpid()
         assert len({pid for _, pid in found}) == 2
 
+    def test_it_starts_while_work_is_packed(self) -> None:
+        interpreters.shut_down()
+        beside: list[str] = []
+
+        class Large:
+            def __reduce__(self) -> tuple[type, tuple[()]]:
+                beside.extend(children())
+                return int, ()
+
+        large = Large()
+        assert in_processes(lambda task: [task, large], [1, 2]) == [[1, 0], [2, 0]]
+        assert any("template_process" in command for command in beside)
+
     def test_each_has_a_random_state_of_its_own(self, tmp_path: Path) -> None:
         def numbers(_: int) -> tuple[float, float]:
             until_processes(tmp_path, 2)
