@@ -14,7 +14,7 @@ import pytest
 import arrowprep
 
 ROOT = Path(arrowprep.__file__).parent
-FOUNDATION = {"errors", "logging", "config", "progress"}
+FOUNDATION = {"errors", "logging", "config", "progress", "kernel"}
 RUNTIME = {"pyarrow", "numpy", "xxhash", "dill", "multiprocess", "jinja2", "regex", "tqdm"}
 PEERS = {"datasets", "tokenizers", "transformers", "trl", "tiktoken", "sentencepiece"}
 

@@ -1,4 +1,4 @@
-"""The kernel's shared library: found beside this file, checked, and called through ctypes.
+"""What the kernel has for tokenizers: its structures and functions, as ctypes knows them.
 
 rust/include/arrowprep.h describes every function. A call releases the interpreter lock.
 """
@@ -6,12 +6,9 @@ rust/include/arrowprep.h describes every function. A call releases the interpret
 from __future__ import annotations
 
 import ctypes
-import sys
 from ctypes import (
     POINTER,
     Structure,
-    byref,
-    c_char,
     c_char_p,
     c_int32,
     c_int64,
@@ -22,26 +19,18 @@ from ctypes import (
 )
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-ABI = 12
-NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
-    sys.platform, "libarrowprep_kernel.so"
-)
+from arrowprep import kernel
+from arrowprep.kernel import Failure, Handle, KernelFailure, Strings, call
+
+__all__ = ["Failure", "Handle", "KernelFailure", "Strings", "call", "load"]  # and what is defined here
+
 CPU = ("portable", "AVX2")
-
-
-class Failure(Structure):
-    _fields_ = [("row", c_int64), ("message", c_char * 240)]
-
-
-class Strings(Structure):
-    _fields_ = [("data", c_void_p), ("size", c_size_t), ("offsets", c_void_p), ("count", c_size_t)]
 
 
 class Added(Structure):
@@ -223,62 +212,18 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KernelFailure(Exception):
-    """What a call said went wrong. row: of the text at fault, or -1"""
-
-    message: str
-    row: int
-
-    def __str__(self) -> str:
-        return self.message
-
-
 @cache
 def load() -> ctypes.CDLL | str:
     """The library, or why there is none to use."""
-    path = Path(__file__).with_name(NAME)
-    if not path.is_file():
-        return "the native kernel is not built"
-    try:
-        library = ctypes.CDLL(str(path))
-        library.arrowprep_abi.restype = c_uint32
-        version = library.arrowprep_abi()
-    except (OSError, AttributeError) as error:
-        return f"the native kernel cannot be loaded: {error}"
-    if version != ABI:
-        return f"the native kernel is of another version ({version}, not {ABI}): build it again"
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
+    library = kernel.load()
+    if not isinstance(library, str):
+        kernel.declare(library, _SIGNATURES)
     return library
 
 
 def cpu(library: ctypes.CDLL) -> str:
     """Which code of the library runs on this machine."""
     return CPU[library.arrowprep_cpu()]
-
-
-class Handle:
-    """An object of the library, freed with this one."""
-
-    __slots__ = ("_free", "pointer")
-
-    def __init__(self, pointer: int, free: Any) -> None:
-        self.pointer = pointer
-        self._free = free
-
-    def __del__(self) -> None:
-        self._free(self.pointer)
-
-
-def call(library: ctypes.CDLL, name: str, free: str, *arguments: Any) -> Handle:
-    """What a function returns. Raises KernelFailure with what it says when it fails."""
-    failure = Failure()
-    pointer = getattr(library, name)(*arguments, byref(failure))
-    if not pointer:
-        raise KernelFailure(failure.message.decode("utf-8", "replace"), failure.row)
-    return Handle(pointer, getattr(library, free))
 
 
 @dataclass(frozen=True, slots=True)

@@ -423,18 +423,50 @@ static void read_file(Input *in, uint8_t how) {
   free(json);
 }
 
+/* JSON Lines, or what follows the beginning of a line; texts are UTF-8 where the lines are. */
+static void read_lines(Input *in, uint8_t how) {
+  static const char *const begins[] = {"", "{\"a\":", "{\"t\":\"", "{\"f\":1.5,\"t\":null}\n{\"a\":1,\"b\":true,\"t\":\""};
+  const char *begin = begins[how % 4];
+  size_t before = strlen(begin), size = before + in->left;
+  uint8_t *json = malloc(size);
+  memcpy(json, begin, before);
+  if (in->left) memcpy(json + before, in->at, in->left);
+  int64_t ends[5] = {0, 1, 2, 3, 4};
+  uint8_t kinds[4] = {1, 0, 2, 3};
+  void *names = block("abft", 4);
+  arrowprep_strings fields = {names, 4, ends, 4};
+  arrowprep_failure failure = {0};
+  arrowprep_lines *lines = arrowprep_read_lines(json, size, &fields, kinds, &failure);
+  if (!lines) check_failure(&failure); else {
+    static const size_t widths[4] = {8, 0, 8, 0};
+    for (size_t i = 0; i < 4; i++) {
+      const arrowprep_line_column *column = &lines->columns[i];
+      size_t nulls = 0;
+      for (size_t row = 0; column->nulls && row < lines->rows; row++) nulls += !(column->valid[row / 8] >> row % 8 & 1);
+      CHECK(nulls == column->nulls && (!widths[i] || column->size == lines->rows * widths[i]));
+    }
+    CHECK(lines->columns[1].size == (lines->rows + 7) / 8);
+    const arrowprep_line_column *texts = &lines->columns[3];
+    CHECK(texts->offsets[0] == 0 && (size_t)texts->offsets[lines->rows] == texts->size && texts->size <= size);
+    for (size_t row = 0; row < lines->rows; row++) CHECK(texts->offsets[row] <= texts->offsets[row + 1]);
+    CHECK(characters(json, size, 0) < 0 || characters(texts->values, texts->size, 0) >= 0);
+    arrowprep_lines_free(lines);
+  }
+  free(json), free(names);
+}
+
 int LLVMFuzzerInitialize(int *count, char ***words) {
   (void)count, (void)words;
-  CHECK(arrowprep_abi() == 12);
+  CHECK(arrowprep_abi() == 13);
   fprintf(stderr, "border: %s path\n", arrowprep_cpu() ? "AVX2" : "portable");
   make_models();
   return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static void (*const kinds[])(Input *, uint8_t) = {encode, encode, encode, encode, garbage, count, learn, lay_out, read_file};
+  static void (*const kinds[])(Input *, uint8_t) = {encode, encode, encode, encode, garbage, count, learn, lay_out, read_file, read_lines};
   Input in = {data, size};
   uint8_t kind = byte(&in), how = byte(&in);
-  kinds[kind % 9](&in, how);
+  kinds[kind % 10](&in, how);
   return 0;
 }

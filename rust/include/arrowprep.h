@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 12. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 13. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -143,7 +143,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 12 is what this header describes. */
+/* The version of this interface; 13 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -310,5 +310,27 @@ arrowprep_parts *arrowprep_every_way(const arrowprep_strings *tokens, arrowprep_
 /* The place of a text among the tokens, or -1. */
 int64_t arrowprep_find(const arrowprep_parts *parts, const uint8_t *text, size_t size);
 void arrowprep_parts_free(arrowprep_parts *parts);
+
+/* A column of JSON Lines. values: `size` bytes: bits, int64, double, or UTF-8 of which text i is
+ * offsets[i] up to offsets[i + 1]. valid: bits, of which there are any only where nulls is not 0 */
+typedef struct {
+  size_t nulls;
+  const uint8_t *valid, *values;
+  size_t size;
+  const int32_t *offsets;
+} arrowprep_line_column;
+
+/* columns: one for each name, each with `rows` values. */
+typedef struct {
+  size_t rows;
+  const arrowprep_line_column *columns;
+} arrowprep_lines;
+
+/* The values of JSON Lines whose objects have these keys at most; kinds, one for each name: 0 bool,
+ * 1 int64, 2 double, 3 text. Fails where anything about the lines is unusual, and says nothing else
+ * of what is wrong. Bytes inside of texts are taken as they are: see before that they are UTF-8. */
+arrowprep_lines *arrowprep_read_lines(const uint8_t *json, size_t size, const arrowprep_strings *names,
+                                      const uint8_t *kinds, arrowprep_failure *failure);
+void arrowprep_lines_free(arrowprep_lines *lines);
 
 #endif

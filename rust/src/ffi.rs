@@ -9,6 +9,7 @@ use crate::bert::{Bert, Steps};
 use crate::cut::Cut;
 use crate::decode::{Decoded, Decoder, Form};
 use crate::frame::{Layout, Values};
+use crate::lines;
 use crate::model::{Kind, Model};
 use crate::models::{ByteBpe, CharacterBpe, Options, Spelling, Unigram, Unknown, WordModel};
 use crate::read::{self, Parts};
@@ -22,7 +23,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 12;
+pub const ABI: u32 = 13;
 
 #[repr(C)]
 pub struct Failure {
@@ -178,6 +179,23 @@ pub struct FileParts {
     vocab: [usize; 2],
     merges_at: [usize; 2],
     owner: Box<Parts>,
+}
+
+/// One column of JSON Lines; its pointers hold until the result is freed.
+#[repr(C)]
+pub struct LineColumn {
+    nulls: usize,
+    valid: *const u8,
+    values: *const u8,
+    size: usize,
+    offsets: *const i32,
+}
+
+#[repr(C)]
+pub struct LineColumns {
+    rows: usize,
+    columns: *const LineColumn,
+    owner: Box<(Vec<LineColumn>, Vec<lines::Column>)>,
 }
 
 type Outcome<T> = Result<T, (i64, String)>;
@@ -858,5 +876,49 @@ pub unsafe extern "C" fn arrowprep_parts_free(parts: *mut FileParts) {
     if !parts.is_null() {
         // SAFETY: it came from one of the two above, and is not used again
         drop(unsafe { Box::from_raw(parts) });
+    }
+}
+
+fn line_column(column: &lines::Column) -> LineColumn {
+    let (values, size, offsets) = match &column.values {
+        lines::Values::Bools(bits) => (bits.bytes.as_ptr(), bits.bytes.len(), std::ptr::null()),
+        lines::Values::Ints(numbers) => (numbers.as_ptr().cast(), numbers.len() * 8, std::ptr::null()),
+        lines::Values::Floats(numbers) => (numbers.as_ptr().cast(), numbers.len() * 8, std::ptr::null()),
+        lines::Values::Texts(bytes, ends) => (bytes.as_ptr(), bytes.len(), ends.as_ptr()),
+    };
+    LineColumn { nulls: column.nulls, valid: column.valid.bytes.as_ptr(), values, size, offsets }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_read_lines(
+    json: *const u8,
+    size: usize,
+    names: *const Strings,
+    kinds: *const u8,
+    failure: *mut Failure,
+) -> *mut LineColumns {
+    guarded(failure, || {
+        // SAFETY: the header asks for these
+        let (json, names) = unsafe { (values(json, size)?, (*names).get()?) };
+        // SAFETY: one for each name
+        let kinds = unsafe { values(kinds, names.len())? };
+        let unusual = || (-1, "not as usual".to_string());
+        let field = |(&name, &kind)| Some(lines::Field { name, kind: lines::Kind::of(kind)? });
+        let fields: Vec<_> = names.iter().zip(kinds).map(field).collect::<Option<_>>().ok_or_else(unusual)?;
+        let (rows, found) = lines::columns(json, &fields).ok_or_else(unusual)?;
+        let owner = Box::new((found.iter().map(line_column).collect::<Vec<_>>(), found));
+        Ok(Box::new(LineColumns { rows, columns: owner.0.as_ptr(), owner }))
+    })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_lines_free(lines: *mut LineColumns) {
+    if !lines.is_null() {
+        // SAFETY: it came from arrowprep_read_lines, and is not used again
+        drop(unsafe { Box::from_raw(lines) });
     }
 }

@@ -15,6 +15,7 @@ pub mod cuts;
 pub mod decode;
 pub mod ffi;
 pub mod frame;
+pub mod lines;
 pub mod memory;
 pub mod merge;
 pub mod model;

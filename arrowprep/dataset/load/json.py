@@ -1,7 +1,7 @@
 """JSON Lines, and JSON files that are one array of objects (or hold one: `field=`).
 
-Blocks of whole lines go through Arrow's reader, several at once; a block it
-refuses, or whose numbers it would alter, is read row by row (`json_rows`).
+Blocks of whole lines go through the kernel, several at once; one it does not take through
+Arrow's reader; one that refuses, or whose numbers it would alter, is read row by row (`json_rows`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pyarrow.types as pat
 from arrowprep.dataset import as_json, widen
 from arrowprep.dataset.compute import pc
 from arrowprep.dataset.load import json_document, json_rows, natural
+from arrowprep.dataset.load.json_native import can_read, read_lines
 from arrowprep.dataset.load.sources import (
     BLOCK_BYTES,
     Block,
@@ -39,6 +40,7 @@ OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
 _EXACT = 2.0**63  # a float beyond this may have been written as an integer
 _MOST_AHEAD = 8  # blocks in memory
 _SAMPLE_BYTES = 1 << 16
+_NATIVE_RANGE_BYTES = 512 << 20  # at 500 MB/s a core: the start of processes is a tenth of it
 _LOOK = 256  # bytes that tell how rows are written
 _SAFE_DEPTH = 8_000  # of nesting; between 10,000 and 20,000 levels use up the stack
 
@@ -76,12 +78,19 @@ def _begins_object(start: bytes) -> bool:
 
 
 def cuts(path: Path, spec: ReadSpec, count: int) -> list[int]:
-    """Where lines begin that part a file into about `count` ranges; none where it is not plain JSON Lines."""
+    """Where lines begin that part a file into about `count` ranges; none where it is not plain JSON Lines.
+
+    Nor where the kernel reads them: one process does so on all cores, before several are done.
+    """
     if is_compressed(path) or set(spec.options) - {"block_bytes"}:
         return []
     with opened(path) as stream:
-        start = stream.read(_LOOK).lstrip()
-    return line_starts(path, count) if start.startswith(b"{") and not _begins_object(start) else []
+        start = stream.read(_SAMPLE_BYTES)
+    if not start.lstrip().startswith(b"{") or _begins_object(start[:_LOOK].lstrip()):
+        return []
+    if can_read(_expected(Block.of(start, 1))):
+        count = min(count, path.stat().st_size // _NATIVE_RANGE_BYTES)
+    return line_starts(path, count) if count > 1 else []
 
 
 def read_range(path: Path, spec: ReadSpec, start: int, stop: int) -> Iterator[pa.Table]:
@@ -92,13 +101,15 @@ def read_range(path: Path, spec: ReadSpec, start: int, stop: int) -> Iterator[pa
 
 
 def _in_parallel(source: Iterator[Block], path: Path, floor: pa.Schema) -> Iterator[pa.Table]:
-    """Parse some blocks ahead; the first tells the others what to expect."""
+    """Read and parse some blocks ahead, beside who takes the tables; the first tells what to expect."""
     threads = min(pa.cpu_count(), _MOST_AHEAD)
     pending: deque[tuple[Block, Future[_Parsed]]] = deque()
     columns = _Columns(path, floor)
     with ThreadPoolExecutor(threads) as pool:
+        reading = pool.submit(next, source, None)
         try:
-            for block in source:
+            while block := reading.result():
+                reading = pool.submit(next, source, None)
                 if not columns.known.names:
                     columns.known = _expected(block)
                 pending.append((block, pool.submit(_parse, block, path, columns.known, floor)))
@@ -107,6 +118,7 @@ def _in_parallel(source: Iterator[Block], path: Path, floor: pa.Schema) -> Itera
             while pending:
                 yield columns.take(*pending.popleft())
         finally:
+            reading.cancel()
             for _, left in pending:
                 left.cancel()
 
@@ -165,8 +177,10 @@ def _expected(block: Block) -> pa.Schema:
 def _parse(block: Block, path: Path, known: pa.Schema, floor: pa.Schema) -> _Parsed:
     """The block's table; in columns that `floor` makes text or JSON, whatever they hold."""
     check_utf8(block, path)
+    table = read_lines(block.data, known)
     # objects that are to stay as they were written, Arrow's reader would fill up with nulls
-    table = None if any(map(as_json.holds_json, known.types)) else _by_arrow(block, known)
+    if table is None and not any(map(as_json.holds_json, known.types)):
+        table = _by_arrow(block, known)
     if table is None or not _is_text_where(table, floor):
         return json_rows.read_block(block, path, known, floor)
     return table, {}

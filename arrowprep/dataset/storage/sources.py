@@ -22,7 +22,7 @@ import xxhash
 from arrowprep.dataset.storage.ipc import aside_of
 from arrowprep.errors import MissingFile, UnreadableFile
 
-_CHUNK = 4 << 20
+_CHUNK = 1 << 20  # stays in the processor's cache, where it is read into the same place again
 _SETTLED_NS = 100_000_000  # a change within one tick of the file system's clock leaves the same ctime
 
 
@@ -97,11 +97,11 @@ def _write(place: Path, record: dict[str, str]) -> None:
 
 
 def _digest(path: Path) -> str:
-    digest = xxhash.xxh3_128()
+    digest, space = xxhash.xxh3_128(), memoryview(bytearray(_CHUNK))
     try:
         with path.open("rb", buffering=0) as file:
-            while data := file.read(_CHUNK):
-                digest.update(data)
+            while size := file.readinto(space):
+                digest.update(space[:size])
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}", path=path) from error
     return digest.hexdigest()

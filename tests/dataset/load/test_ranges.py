@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from arrowprep.dataset.features import Features, Value
+from arrowprep.dataset.load import json as jsonl
 from arrowprep.dataset.load import ranges
 from arrowprep.dataset.load.convert import Loaded
 from arrowprep.errors import ArrowprepWarning, UnreadableFile
@@ -18,6 +19,7 @@ from tests.dataset.load import load, shown, types
 @pytest.fixture(autouse=True)
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranges, "_LEAST_BYTES", 100)
+    monkeypatch.setattr(jsonl, "_NATIVE_RANGE_BYTES", 100)
 
 
 def written(folder: Path, values: list[Any]) -> Path:
