@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from arrowprep.dataset.convert import is_column, to_column, to_feature
+from arrowprep.dataset.convert import is_column, table_of_pandas, to_column, to_feature
 from arrowprep.dataset.feature_kinds import Json, needs_encoding
 from arrowprep.dataset.features import Features
+from arrowprep.dataset.shaped import ShapedArray
 from arrowprep.dataset.widen import cast_table
 from arrowprep.errors import BadArgument, ColumnNotFound, LengthMismatch, TypeConflict
 
@@ -68,7 +69,11 @@ def _found(values: Any, name: str, on_mixed_types: str | None) -> pa.Array | pa.
 def retyped(table: pa.Table, features: Features) -> pa.Table:
     """The table as these features store it. Raises TypeConflict where they do not fit."""
     try:
-        return cast_table(table, features.arrow_schema)
+        cast = cast_table(table, features.arrow_schema)
+        for name, feature in features.items():
+            if isinstance(feature, ShapedArray):
+                feature.fitted(cast.column(name))
+        return cast
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise TypeConflict(f"the columns do not fit {features!r}: {error}") from error
 
@@ -117,7 +122,7 @@ def table_of_frame(
     keep = preserve_index
     if keep is None:
         keep = None if any(name is not None for name in frame.index.names) else False
-    table = pa.Table.from_pandas(frame, preserve_index=keep)
+    table = table_of_pandas(frame, keep)
     table = table.replace_schema_metadata(None)
     return table if features is None else retyped(table, Features(features))
 

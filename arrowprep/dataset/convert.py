@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 from arrowprep.dataset import as_json
 from arrowprep.dataset.feature_kinds import decode, encode, feature_of, feature_type, needs_encoding
 from arrowprep.dataset.plain import plain_array
+from arrowprep.dataset.shaped import KINDS as ARRAYS
 from arrowprep.dataset.shaped import ShapedArray
 from arrowprep.dataset.widen import cast, is_list
 from arrowprep.errors import DataError, TypeConflict
@@ -70,6 +72,38 @@ def to_feature(values: Any, name: str, feature: Any) -> Column:
         return as_json.built([encode(feature, _plain(value)) for value in given], kind)
     except (*_UNFIT, DataError) as error:
         raise TypeConflict(f"column {name!r} should be {feature!r}: {error}", column=name) from error
+
+
+def table_of_pandas(frame: Any, preserve_index: bool | None = None) -> pa.Table:
+    """A pandas data frame as Arrow; arrays of several dimensions in it as lists in lists."""
+    deep = {at: frame.columns[at] for at in range(frame.shape[1]) if _is_deep(frame.iloc[:, at])}
+    if not deep:
+        return pa.Table.from_pandas(frame, preserve_index=preserve_index)
+    table = pa.Table.from_pandas(frame.drop(columns=list(deep.values())), preserve_index=preserve_index)
+    if not table.num_columns:  # which has lost its rows with them
+        table = pa.table({"": pa.nulls(len(frame))}).select([])
+    for at, name in deep.items():
+        table = table.add_column(at, str(name), _of_arrays(list(frame.iloc[:, at])))
+    return table.replace_schema_metadata(None)
+
+
+def _is_deep(column: Any) -> bool:
+    if column.dtype != object:
+        return False
+    first = next((value for value in column if value is not None), None)
+    return isinstance(first, np.ndarray) and first.ndim > 1
+
+
+def _of_arrays(rows: list[Any]) -> pa.Array:
+    """Arrays and None as lists in lists of their own type, where they are alike but for their length."""
+    first = next(row for row in rows if row is not None)
+    kind = ARRAYS.get(f"Array{first.ndim}D")
+    if kind is not None and first.dtype.kind in "biuf":
+        with contextlib.suppress(TypeConflict):
+            column = kind((None, *first.shape[1:]), str(first.dtype)).column(rows)
+            if column is not None:
+                return column
+    return pa.array([_plain(row) for row in rows])
 
 
 def _as_shown(column: Column) -> list[Any]:

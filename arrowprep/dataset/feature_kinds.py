@@ -7,6 +7,7 @@ A dict is a struct, `[x]` is a list. A kind has `pa_type` (how it is stored) and
 from __future__ import annotations
 
 import json
+from collections import abc
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -158,8 +159,9 @@ class ClassLabel:
 def _class_names(count: int | None, names: list[str] | None, names_file: str | Path | None) -> list[str]:
     if names is not None and names_file is not None:
         raise BadArgument("ClassLabel takes names or names_file, not both")
-    if isinstance(names, str):
-        raise WrongType(f"ClassLabel takes a list of names, not the text {names!r}")
+    given: Any = names
+    if names is not None and (isinstance(given, str) or not isinstance(given, abc.Sequence)):
+        raise WrongType(f"ClassLabel takes a list of names, not the {type(names).__name__} {names!r}")
     if names_file is not None:
         lines = Path(names_file).read_text(encoding="utf-8").splitlines()
         names = [name.strip() for name in lines if name.strip()]

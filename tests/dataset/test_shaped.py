@@ -101,6 +101,17 @@ def test_formats_show_one_array_of_one_more_dimension() -> None:
     assert ds.with_format("polars")["a"].to_list() == [square.tolist() for square in SQUARES]
 
 
+def test_data_frames_bring_arrays_back() -> None:
+    frames = _dataset().with_format("pandas")
+    frame = frames[:]
+    assert Dataset.from_pandas(frame, features=TYPED).to_dict() == _dataset().to_dict()
+    assert Dataset.from_pandas(frame).features == {"a": List(List(Value("int32")))}
+    mapped = frames.map(lambda frame: frame.assign(n=1), batched=True)
+    assert mapped.features == {**TYPED, "n": Value("int64")}
+    with pytest.raises(TypeConflict, match="shape"):
+        Dataset.from_pandas(frame, features=Features({"a": Array2D((2, 3), "int32")}))
+
+
 def test_arrays_within_lists_and_structs() -> None:
     features = Features({"l": List(Array2D((1, 2), "int8")), "s": {"a": Array2D((None, 1), "int8")}})
     ds = Dataset.from_dict(

@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from arrowprep.dataset.convert import table_of_pandas
+
 HIDDEN = "\0"  # columns of our own begin so; no user's does
 ERRORS = HIDDEN + "error"  # the column for what a function raised
 BARE = HIDDEN + "bare"  # a column of nulls, where rows have no other
@@ -59,5 +61,5 @@ def as_table(result: Any) -> pa.Table:
     if isinstance(result, pa.Table):
         return result
     if type(result).__module__.startswith("pandas"):
-        return pa.Table.from_pandas(result, preserve_index=False)
+        return table_of_pandas(result, preserve_index=False)
     return result.to_arrow() if hasattr(result, "to_arrow") else pa.table(result)
