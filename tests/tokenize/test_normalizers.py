@@ -156,6 +156,11 @@ class TestPrecompiled:
         assert upper.normalize_str("a\u0301!") == "A!"
         assert spans(upper.apply(Aligned("ab-"))) == [(0, 1), (1, 2), (1, 2), (1, 2), (2, 3)]
 
+    def test_graphemes_are_of_unicode_17_whatever_the_library_knows(self) -> None:
+        upper = normalizers.Precompiled(charsmap({b"a": "A"}))
+        assert upper.normalize_str("a\u1acf.a\u1aeb.a\U0001e6f5.") == "A.A.A."  # marks since 17
+        assert upper.normalize_str("a\u05c8.a\u1aec.") == "A\u05c8.A\u1aec."  # later, or none at all
+
     def test_what_is_removed_belongs_to_what_is_before(self) -> None:
         assert spans(normalizers.Precompiled(charsmap({b"c": ""})).apply(Aligned("acb"))) == [(0, 1), (2, 3)]
 

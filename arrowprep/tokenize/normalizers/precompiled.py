@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import struct
 import sys
 from array import array
@@ -16,8 +17,14 @@ from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize.aligned import Aligned
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.normalizers.base import Normalizer
+from arrowprep.tokenize.oniguruma import as_unicode_16
+from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
 GRAPHEME = regex.compile(r"\X", regex.V1)
+# graphemes are those of Unicode 17, whatever version `regex` knows: what 17 added to 16 that joins
+_MARKS_OF_17 = re.compile(
+    f"[{charset(parse_ranges('1ACF-1ADD 1AE0-1AEB 10EFA-10EFB 11B60-11B67 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5'))}]"
+)
 LONGEST_GRAPHEME = 6  # bytes: from here on a grapheme is looked up character by character
 
 
@@ -60,7 +67,7 @@ class Precompiled(Normalizer):
         changes: list[tuple[str, int]] = []
         found = self._map.find
         modified = False
-        for grapheme in GRAPHEME.findall(text):
+        for grapheme in _graphemes(text):
             new = found(grapheme) if len(grapheme.encode()) < LONGEST_GRAPHEME else None
             parts = [(grapheme, new)] if new is not None else [(c, found(c)) for c in grapheme]
             for old, replacement in parts:
@@ -78,6 +85,13 @@ class Precompiled(Normalizer):
     def normalize_str(self, sequence: str) -> str:
         changes = self._changes(sequence)
         return sequence if changes is None else "".join(c for c, _ in changes)
+
+
+def _graphemes(text: str) -> list[str]:
+    seen = text if text.isascii() else as_unicode_16(_MARKS_OF_17.sub("\u0301", text))
+    if seen == text:
+        return GRAPHEME.findall(text)
+    return [text[slice(*match.span())] for match in GRAPHEME.finditer(seen)]
 
 
 def _replace(changes: list[tuple[str, int]], old: str, new: str) -> None:
