@@ -147,6 +147,7 @@ class CountedPieces(Structure):
         ("data", c_void_p),
         ("offsets", c_void_p),
         ("counts", c_void_p),
+        ("texts", c_void_p),
         ("owner", c_void_p),
     ]
 
@@ -184,9 +185,12 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_decoder_free": (None, [c_void_p]),
     "arrowprep_decode": (c_void_p, [c_void_p, POINTER(Rows), c_uint32, POINTER(Failure)]),
     "arrowprep_decoded_free": (None, [c_void_p]),
-    "arrowprep_counter_new": (c_void_p, [c_uint32, c_uint32, POINTER(Failure)]),
+    "arrowprep_counter_new": (c_void_p, [POINTER(PipelineParts), c_uint32, POINTER(Failure)]),
     "arrowprep_counter_free": (None, [c_void_p]),
-    "arrowprep_counter_feed": (c_uint32, [c_void_p, POINTER(Texts), c_size_t, POINTER(Failure)]),
+    "arrowprep_counter_feed": (
+        c_int64,
+        [c_void_p, POINTER(Texts), c_size_t, c_void_p, POINTER(Failure)],
+    ),
     "arrowprep_counted": (c_void_p, [c_void_p, POINTER(Failure)]),
     "arrowprep_counted_free": (None, [c_void_p]),
     "arrowprep_learner_new": (

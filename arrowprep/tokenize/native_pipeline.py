@@ -107,18 +107,11 @@ def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
     """The kernel's tokenizer. Raises Unsupported, or KernelFailure with what the kernel says."""
     route, shape = _route(pipeline)
     model = compiled_model(library, pipeline.model, shape, cache_bytes)
-    before, after = _Steps(route.before), _Steps(route.after)
     in_raw, in_normalized = _Matched(pipeline, False, ""), _Matched(pipeline, True, route.normal_space)
-    layers = route.programs.structure() if route.programs else None
-    parts = PipelineParts(
-        route.cut,
-        before.parts,
-        after.parts,
-        addressof(layers) if layers else None,
-        in_raw.added,
-        in_normalized.added,
+    made = RouteParts(route, in_raw.added, in_normalized.added)
+    return call(
+        library, "arrowprep_tokenizer_new", "arrowprep_tokenizer_free", model.pointer, byref(made.parts)
     )
-    return call(library, "arrowprep_tokenizer_new", "arrowprep_tokenizer_free", model.pointer, byref(parts))
 
 
 def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
@@ -128,8 +121,21 @@ def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
         route, bert = Route.over_words(pipeline)
         return route, shape_of_words(cast("WordPiece | WordLevel", model), bert)
     byte_level = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel
-    route = Route.over_bytes(pipeline) if byte_level else Route.over_characters(pipeline)
+    if byte_level:
+        route = Route.over_bytes(pipeline.normalizer, pipeline.leaves)
+    else:
+        route = Route.over_characters(pipeline.normalizer, pipeline.leaves, pipeline.full_offsets)
     return route, shape_of(model, byte_level, route.space)
+
+
+def route_to_words(normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ...]) -> tuple[Route, int]:
+    """The way of a corpus to the words that are counted, and what of BERT is done to them."""
+    if leaves and type(leaves[-1]) is ByteLevel:
+        return Route.over_bytes(normalizer, leaves), 0
+    normalizers = list(_leaves(normalizer))
+    if [type(leaf) for leaf in leaves] == [BertPreTokenizer] and BertNormalizer in map(type, normalizers):
+        return Route(cut=BERT), _bert(normalizers)
+    return Route.over_characters(normalizer, leaves, False), 0
 
 
 def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, native_layers.Programs | None]:
@@ -212,18 +218,19 @@ class Route:
     space: str = ""
 
     @classmethod
-    def over_bytes(cls, pipeline: Pipeline) -> Route:
-        compose = [Step(COMPOSE)] if is_nfc(pipeline.normalizer) else []
-        cut, prefix, programs = cuts_of(pipeline.leaves)  # programs take 50 ms, so all else is asked first
+    def over_bytes(cls, normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ...]) -> Route:
+        compose = [Step(COMPOSE)] if is_nfc(normalizer) else []
+        cut, prefix, programs = cuts_of(leaves)  # programs take 50 ms, so all else is asked first
         return cls(before=compose, after=[Step(LEAD)] if prefix else [], cut=cut, programs=programs)
 
     @classmethod
-    def over_characters(cls, pipeline: Pipeline) -> Route:
+    def over_characters(
+        cls, normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ...], full_offsets: bool
+    ) -> Route:
         route = cls()
-        for part in _leaves(pipeline.normalizer):
-            route._normalize(part, pipeline.full_offsets)
+        for part in _leaves(normalizer):
+            route._normalize(part, full_offsets)
         route.space = route.normal_space
-        leaves = pipeline.leaves
         match leaves:
             case WhitespaceSplit(), Metaspace() as metaspace:
                 route._words(metaspace)
@@ -341,6 +348,18 @@ def _cuts_at_spaces_alone(leaf: PreTokenizer) -> bool:
 
 def _name(part: Normalizer) -> str:
     return type(part).__name__
+
+
+class RouteParts:
+    """A route for the kernel, which keeps nothing of it; `parts` holds as long as this does."""
+
+    def __init__(self, route: Route, in_raw: Added, in_normalized: Added) -> None:
+        self._before, self._after = _Steps(route.before), _Steps(route.after)
+        self._layers = route.programs.structure() if route.programs else None
+        layers = addressof(self._layers) if self._layers else None
+        self.parts = PipelineParts(
+            route.cut, self._before.parts, self._after.parts, layers, in_raw, in_normalized
+        )
 
 
 class _Steps:

@@ -1,9 +1,10 @@
-"""Counting pieces and learning merges by the kernel; the reference trainer defines what comes out."""
+"""Counting words and learning merges by the kernel; the reference trainer defines what comes out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from ctypes import byref
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,22 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from arrowprep.errors import NotText
+from arrowprep.tokenize.byte_characters import latin_to_byte_characters
 from arrowprep.tokenize.native import aligned, text_column, threads
 from arrowprep.tokenize.native_library import (
+    Added,
     CountedPieces,
     Failure,
     Handle,
     KernelFailure,
     call,
     flat_strings,
+    foreign,
 )
 from arrowprep.tokenize.native_models import Unsupported
-from arrowprep.tokenize.native_pipeline import grammar_of, is_nfc
+from arrowprep.tokenize.native_pipeline import Route, RouteParts, route_to_words
 from arrowprep.tokenize.normalizers import Normalizer
-from arrowprep.tokenize.pre_tokenizers import PreTokenizer
+from arrowprep.tokenize.pre_tokenizers import ByteLevel, PreTokenizer
 
 MERGES_AT_ONCE = 500  # between two of them a bar moves on, and Ctrl-C is heard
 UNLIMITED = (1 << 64) - 1
@@ -80,52 +84,68 @@ def learn(
         yield out[:made]
 
 
-class PieceCounter:
-    """Counts the pieces that a grammar of the kernel cuts texts into.
+class WordCounter:
+    """Counts the words that a route of the kernel leads texts to.
 
-    grammar: number of a splitter. nfc: texts are normalized first; prefix: a space is put before
-        texts that begin with none
+    bert: what of BERT is done to them. byte_level: whether words are spelled in byte characters
     """
 
-    def __init__(self, library: Any, grammar: int, *, nfc: bool, prefix: bool) -> None:
+    def __init__(self, library: Any, route: Route, bert: int, *, byte_level: bool) -> None:
         self._library = library
+        self._space = route.space
+        self._byte_level = byte_level
+        made = RouteParts(route, Added(), Added())
         self._handle: Handle = call(
-            library, "arrowprep_counter_new", "arrowprep_counter_free", grammar, nfc + 2 * prefix
+            library, "arrowprep_counter_new", "arrowprep_counter_free", byref(made.parts), bert
         )
 
-    def feed(self, texts: pa.Array) -> None:
-        """Count a string or large_string column; nulls have no pieces. Raises NotText for a broken text."""
-        texts, failure = aligned(texts), Failure()
-        column = text_column(texts)
-        if not self._library.arrowprep_counter_feed(
-            self._handle.pointer, byref(column), threads(), byref(failure)
-        ):
-            raise NotText(failure.message.decode("utf-8", "replace"), row=failure.row)
+    def feed(self, texts: pa.Array) -> list[int]:
+        """Count a string or large_string column; the rows that must be counted in another way.
 
-    def counted(self) -> tuple[bytes, Numbers, Numbers]:
-        """Pieces in the order in which they first came: their UTF-8, (n + 1,) offsets, (n,) counts."""
+        Nulls have no words. Raises NotText for a broken text.
+        """
+        texts, failure = aligned(texts), Failure()
+        column, left = text_column(texts), np.empty(len(texts), np.uint32)
+        count = self._library.arrowprep_counter_feed(
+            self._handle.pointer, byref(column), threads(), left.ctypes.data, byref(failure)
+        )
+        if count < 0:
+            raise NotText(failure.message.decode("utf-8", "replace"), row=failure.row)
+        rows: list[int] = left[:count].tolist()
+        return rows
+
+    def counted(self) -> tuple[list[str], list[int], list[int]]:
+        """Words in the order in which they first came, how often each came, and in which text first."""
         handle = call(self._library, "arrowprep_counted", "arrowprep_counted_free", self._handle.pointer)
         found = CountedPieces.from_address(handle.pointer)
-        buffers = [
-            pa.foreign_buffer(address, size, handle) if size else pa.py_buffer(b"")
-            for address, size in (
-                (found.data, found.size),
-                (found.offsets, 8 * (found.count + 1)),
-                (found.counts, 8 * found.count),
+        data = foreign(found.data, found.size, handle).to_pybytes()
+        offsets, counts, texts = (
+            np.frombuffer(foreign(pointer, 8 * size, handle), np.int64)
+            for pointer, size in (
+                (found.offsets, found.count + 1),
+                (found.counts, found.count),
+                (found.texts, found.count),
             )
-        ]
-        data, offsets, counts = buffers
-        return data.to_pybytes(), np.frombuffer(offsets, np.int64), np.frombuffer(counts, np.int64)
+        )
+        if self._byte_level:
+            text = latin_to_byte_characters(data.decode("latin-1"))
+        else:
+            starts = np.frombuffer(data, np.uint8) & 0xC0 != 0x80
+            offsets = np.concatenate(([0], np.cumsum(starts)))[offsets]
+            text = data.decode().replace(" ", self._space or " ")
+        words = [text[start:stop] for start, stop in pairwise(offsets.tolist())]
+        return words, counts.tolist(), texts.tolist()
 
 
 def counter_of(
     library: Any, normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ...]
-) -> PieceCounter | None:
+) -> WordCounter | None:
     """A counter that normalizes and cuts as these do; None where the kernel cannot."""
     try:
-        grammar, prefix = grammar_of(leaves)
-        return PieceCounter(library, grammar, nfc=is_nfc(normalizer), prefix=prefix)
-    except Unsupported:
+        route, bert = route_to_words(normalizer, leaves)
+        byte_level = bool(leaves) and type(leaves[-1]) is ByteLevel
+        return WordCounter(library, route, bert, byte_level=byte_level)
+    except (Unsupported, KernelFailure):
         return None
 
 

@@ -3,28 +3,10 @@
  * Every buffer that goes in is a heap block of exactly its length, so that AddressSanitizer
  * sees each byte read beyond it. A panic that the border caught counts as a finding too.
  * Models and their caches live as long as the process: "warm" is warm of earlier inputs. */
-#include "../include/arrowprep.h"
+#include "models.h"
+#include "promises.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(what) do { if (!(what)) { fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what); abort(); } } while (0)
-
-enum { MERGES = 300, TOKENS = 256 + MERGES, MOST_ROWS = 32, MOST_ADDED = 6, LONGEST_TOKEN = 24 };
-
-/* ---- fuzzed bytes, taken from the front */
-
-typedef struct { const uint8_t *at; size_t left; } Input;
-
-static uint8_t byte(Input *in) { return in->left ? (in->left--, *in->at++) : 0; }
-
-static void *block(const void *from, size_t size) {
-  void *copy = malloc(size);
-  CHECK(copy || !size);
-  if (size) memcpy(copy, from, size);
-  return copy;
-}
+enum { MERGES = 300, TOKENS = 256 + MERGES, LONGEST_TOKEN = 24 };
 
 /* ---- a model of all bytes and pseudo-random merges */
 
@@ -32,8 +14,6 @@ typedef struct { uint8_t bytes[LONGEST_TOKEN]; size_t size; } Token;
 
 static Token known[TOKENS];
 static uint32_t operands[MERGES][2];
-static const int64_t no_ends[1];
-#define NO_STRINGS (arrowprep_strings){NULL, 0, no_ends, 0}
 
 static arrowprep_model *models[2][3]; /* by ignore_merges; no cache, a tiny one, a large one */
 static arrowprep_decoder *decoder;
@@ -102,130 +82,6 @@ static size_t merged(const uint8_t *text, size_t size, uint32_t *ids) {
   return size;
 }
 
-/* ---- columns */
-
-/* Bytes of the character at `text`, 0 where it is none. */
-static size_t character(const uint8_t *text, size_t left) {
-  uint8_t first = text[0];
-  size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  if (size > left) return 0;
-  for (size_t i = 1; i < size; i++) if ((text[i] & 0xc0) != 0x80) return 0;
-  if ((first == 0xe0 && text[1] < 0xa0) || (first == 0xed && text[1] > 0x9f)) return 0;
-  if ((first == 0xf0 && text[1] < 0x90) || (first == 0xf4 && text[1] > 0x8f)) return 0;
-  return size;
-}
-
-/* Characters of a text; -1 where it is not UTF-8, unless `repair` makes such bytes dots. */
-static int64_t characters(uint8_t *text, size_t size, int repair) {
-  int64_t count = 0;
-  for (size_t at = 0; at < size; count++) {
-    size_t step = character(text + at, size - at);
-    if (!step && !repair) return -1;
-    if (!step) text[at] = '.';
-    at += step ? step : 1;
-  }
-  return count;
-}
-
-typedef struct {
-  arrowprep_texts texts;
-  int64_t ends[MOST_ROWS + 1];
-  int64_t characters[MOST_ROWS];
-  int there[MOST_ROWS];
-  int whole; /* every text that is there is UTF-8 */
-} Cut;
-
-static void *offsets_of(const int64_t *ends, size_t count, int wide) {
-  if (wide) return block(ends, count * 8);
-  int32_t small[MOST_ROWS + 1];
-  for (size_t i = 0; i < count; i++) small[i] = (int32_t)ends[i];
-  return block(small, count * 4);
-}
-
-static Cut cut(Input *in, uint8_t how) {
-  Cut made = {.whole = 1};
-  size_t count = byte(in) % (MOST_ROWS + 1);
-  uint8_t lengths[MOST_ROWS], bits[8];
-  for (size_t i = 0; i < count; i++) lengths[i] = byte(in);
-  for (size_t i = 0; i < 8; i++) bits[i] = how & 2 ? byte(in) : 0xff;
-  size_t start = how & 2 ? bits[7] % 17 : 0;
-  uint8_t *data = block(in->at, in->left);
-  for (size_t i = 0; i < count; i++) {
-    size_t left = in->left - made.ends[i], size = i + 1 == count || lengths[i] > left ? left : lengths[i];
-    made.ends[i + 1] = made.ends[i] + size;
-    made.there[i] = bits[(start + i) / 8] >> (start + i) % 8 & 1;
-    made.characters[i] = characters(data + made.ends[i], size, how & 4);
-    made.whole &= made.characters[i] >= 0 || !made.there[i];
-  }
-  uint8_t *valid = how & 2 ? block(bits, (start + count + 7) / 8) : NULL;
-  made.texts = (arrowprep_texts){data, in->left, offsets_of(made.ends, count + 1, how & 1), how & 1, count, valid, start};
-  return made;
-}
-
-static void free_cut(Cut *made) {
-  free((void *)made->texts.data), free((void *)made->texts.offsets), free((void *)made->texts.valid);
-}
-
-/* ---- what is promised */
-
-static void check_failure(const arrowprep_failure *failure) {
-  CHECK(memchr(failure->message, 0, sizeof failure->message) && failure->message[0]);
-  CHECK(strncmp(failure->message, "the kernel failed", 17));
-}
-
-static void check_row(const arrowprep_failure *failure, const Cut *made) {
-  check_failure(failure);
-  CHECK(!made->whole && failure->row >= 0 && (size_t)failure->row < made->texts.count);
-  CHECK(made->there[failure->row] && made->characters[failure->row] < 0);
-}
-
-static int is_left(const arrowprep_encoded *encoded, size_t row) {
-  for (size_t i = 0; i < encoded->left_count; i++) if (encoded->left[i] == row) return 1;
-  return 0;
-}
-
-/* The same ids; a traced text that is changed before it is cut may be left where an untraced one is not. */
-static void check_same(const arrowprep_encoded *one, const arrowprep_encoded *other, int traced) {
-  CHECK(one->texts == other->texts && (traced || one->left_count == other->left_count));
-  for (size_t row = 0; row < one->texts; row++) {
-    size_t count = one->offsets[row + 1] - one->offsets[row], again = other->offsets[row + 1] - other->offsets[row];
-    CHECK(traced || is_left(one, row) == is_left(other, row));
-    if (is_left(other, row)) { CHECK(!again); continue; }
-    CHECK(!is_left(one, row) && count == again);
-    CHECK(!count || !memcmp(one->ids + one->offsets[row], other->ids + other->offsets[row], count * 4));
-  }
-}
-
-static void check_trace(const arrowprep_encoded *traced, const Cut *made) {
-  for (size_t row = 0; row < traced->texts; row++)
-    for (int32_t i = traced->offsets[row]; i < traced->offsets[row + 1]; i++) {
-      CHECK(traced->starts[i] <= traced->ends[i] && traced->ends[i] <= made->characters[row]);
-      CHECK(i == traced->offsets[row] || traced->words[i - 1] <= traced->words[i]);
-    }
-}
-
-static void check_alone(const arrowprep_tokenizer *tokenizer, const arrowprep_encoded *all, const Cut *made, int simple) {
-  for (size_t row = 0; row < all->texts; row++) {
-    size_t size = made->ends[row + 1] - made->ends[row], count = all->offsets[row + 1] - all->offsets[row];
-    if (!made->there[row] || is_left(all, row)) { CHECK(!count); continue; }
-    uint8_t *text = block(made->texts.data + made->ends[row], size);
-    int32_t zero_size[2] = {0, (int32_t)size};
-    int32_t *offsets = block(zero_size, sizeof zero_size);
-    arrowprep_texts one = {text, size, offsets, 0, 1, NULL, 0};
-    arrowprep_encoded *alone = arrowprep_encode(tokenizer, &one, 0, 1, NULL);
-    CHECK(alone && alone->tokens == count && (!count || !memcmp(alone->ids, all->ids + all->offsets[row], count * 4)));
-    uint32_t *room = malloc(count * 4);
-    int64_t found = arrowprep_ids(tokenizer, text, size, room, count, NULL);
-    CHECK(found < 0 || ((size_t)found == count && (!count || !memcmp(room, alone->ids, count * 4))));
-    if (simple && size <= 64) {
-      uint32_t expected[64];
-      CHECK(merged(text, size, expected) == count && (!count || !memcmp(expected, alone->ids, count * 4)));
-    }
-    arrowprep_encoded_free(alone);
-    free(room), free(offsets), free(text);
-  }
-}
-
 static void check_round_trip(const arrowprep_encoded *encoded, const Cut *made) {
   int32_t *ids = block(encoded->ids, encoded->tokens * 4), *offsets = block(encoded->offsets, (encoded->texts + 1) * 4);
   arrowprep_rows rows = {ids, encoded->tokens, offsets, 0, encoded->texts};
@@ -243,19 +99,6 @@ static void check_round_trip(const arrowprep_encoded *encoded, const Cut *made) 
 
 /* ---- the functions, one kind of input each */
 
-typedef struct { uint8_t text[MOST_ADDED * 8], flags[MOST_ADDED]; int64_t ends[MOST_ADDED + 1]; uint32_t ids[MOST_ADDED]; } Added;
-
-static arrowprep_added added(Input *in, Added *made) {
-  size_t count = byte(in) % (MOST_ADDED + 1);
-  made->ends[0] = 0;
-  for (size_t i = 0; i < count; i++) {
-    size_t size = byte(in) % 8;
-    made->flags[i] = byte(in), made->ids[i] = TOKENS + i, made->ends[i + 1] = made->ends[i] + size;
-    for (size_t j = 0; j < size; j++) made->text[made->ends[i] + j] = byte(in);
-  }
-  return (arrowprep_added){{made->text, made->ends[count], made->ends, count}, made->ids, made->flags};
-}
-
 /* options: 1 text is normalized to NFC, 2 a space is put before what begins with none */
 static arrowprep_tokenizer *tokenizer_of(const arrowprep_model *model, uint32_t cut, uint32_t options, const arrowprep_layers *layers,
                                          arrowprep_added in_raw, arrowprep_added in_normalized, arrowprep_failure *failure) {
@@ -271,28 +114,17 @@ static void encode(Input *in, uint8_t how) {
   uint8_t pipeline = byte(in);
   uint32_t grammar = pipeline % 6, options = pipeline / 6 % 4;
   Added raw, normalized;
-  arrowprep_added in_raw = added(in, &raw), in_normalized = added(in, &normalized);
-  int simple = !grammar && !options && !in_raw.contents.count && !in_normalized.contents.count && !(how & 8);
+  arrowprep_added in_raw = added(in, &raw, TOKENS), in_normalized = added(in, &normalized, TOKENS);
+  int none_added = !in_raw.contents.count && !in_normalized.contents.count;
   Cut made = cut(in, how);
-  arrowprep_encoded *first = NULL;
-  for (int size = 0; size < 3; size++) {
-    arrowprep_failure failure = {0};
-    arrowprep_tokenizer *tokenizer =
-        tokenizer_of(models[how >> 3 & 1][size], grammar, options, NULL, in_raw, in_normalized, &failure);
-    CHECK(tokenizer);
-    for (int turn = 0; turn < 4; turn++) { /* cold, warm, on two threads, traced */
-      arrowprep_encoded *found = arrowprep_encode(tokenizer, &made.texts, turn == 3, turn == 2 ? 2 : 1, &failure);
-      if (!found) { check_row(&failure, &made); continue; }
-      CHECK(made.whole);
-      if (turn == 3) check_trace(found, &made);
-      if (first) { check_same(first, found, turn == 3), arrowprep_encoded_free(found); continue; }
-      first = found;
-      check_alone(tokenizer, first, &made, simple);
-      if (!options && !in_raw.contents.count && !in_normalized.contents.count) check_round_trip(first, &made);
-    }
-    arrowprep_tokenizer_free(tokenizer);
-  }
-  if (first) arrowprep_encoded_free(first);
+  arrowprep_tokenizer *tokenizers[3];
+  for (int size = 0; size < 3; size++)
+    CHECK(tokenizers[size] = tokenizer_of(models[how >> 3 & 1][size], grammar, options, NULL, in_raw, in_normalized, NULL));
+  int defined = !grammar && !options && none_added && !(how & 8);
+  arrowprep_encoded *found = check_column(tokenizers, 3, &made, defined ? merged : NULL);
+  if (found && !options && none_added) check_round_trip(found, &made);
+  if (found) arrowprep_encoded_free(found);
+  for (int size = 0; size < 3; size++) arrowprep_tokenizer_free(tokenizers[size]);
   free_cut(&made);
 }
 
@@ -301,13 +133,8 @@ static void garbage(Input *in, uint8_t how) {
   arrowprep_added none = {NO_STRINGS, NULL, NULL};
   uint8_t pipeline = byte(in);
   arrowprep_failure failure = {0};
-  uint64_t words[64];
-  uint32_t runs[] = {0, 0, 'a', 1, 'b', 2, '0', 3, 128, 4};
-  size_t steps = byte(in) % 12;
-  words[0] = 2, words[1] = steps, words[2] = byte(in);
-  for (int i = 3; i < 7; i++) words[i] = byte(in) % 32;
-  for (size_t i = 7; i < 7 + 3 * steps; i++) words[i] = i % 3 == 1 ? byte(in) % 9 | (byte(in) & 1) << 8 : byte(in) % 32;
-  arrowprep_layers layers = {runs, byte(in) % 6, words, byte(in) & 7 ? 7 + 3 * steps : byte(in) % 64};
+  Layers drawn;
+  arrowprep_layers layers = layers_of(in, &drawn);
   arrowprep_tokenizer *tokenizer = tokenizer_of(
       models[0][1], pipeline, pipeline >> 6, how & 16 ? &layers : NULL, none, none, &failure);
   if (!tokenizer) { check_failure(&failure); return; }
@@ -329,26 +156,44 @@ static void garbage(Input *in, uint8_t how) {
   arrowprep_tokenizer_free(tokenizer);
 }
 
+/* A pipeline without added tokens, and a counter over it. */
 static void count(Input *in, uint8_t how) {
-  uint8_t pipeline = byte(in);
+  uint8_t cuts = byte(in), options = byte(in);
+  Drawn texts[2];
+  uint32_t numbers[2][MOST_STEPS], step_options[2][MOST_STEPS], left[2][MOST_ROWS];
+  arrowprep_pipeline_parts parts = {.cut = cut_of(cuts), .before = steps_of(in, &texts[0], numbers[0], step_options[0], 0),
+                                    .after = steps_of(in, &texts[1], numbers[1], step_options[1], 0)};
+  Layers drawn;
+  arrowprep_layers layers = layers_of(in, &drawn);
+  if (cuts & 8) parts.layers = &layers;
   Cut made = cut(in, how);
   arrowprep_counted_pieces *found[2] = {0};
+  int64_t left_count[2] = {0};
   for (int turn = 0; turn < 2; turn++) {
     arrowprep_failure failure = {0};
-    arrowprep_counter *counter = arrowprep_counter_new(pipeline % 6, pipeline / 6 % 4, &failure);
-    CHECK(counter);
-    if (arrowprep_counter_feed(counter, &made.texts, turn + 1, &failure)) {
-      CHECK(made.whole && (found[turn] = arrowprep_counted(counter, &failure)));
-    } else check_row(&failure, &made);
+    arrowprep_counter *counter = arrowprep_counter_new(&parts, options, &failure);
+    if (!counter) { check_failure(&failure); continue; }
+    uint32_t *room = malloc(made.texts.count * 4);
+    left_count[turn] = arrowprep_counter_feed(counter, &made.texts, turn + 1, room, &failure);
+    if (left_count[turn] < 0) check_row(&failure, &made);
+    else {
+      CHECK(made.whole && (size_t)left_count[turn] <= made.texts.count && (found[turn] = arrowprep_counted(counter, &failure)));
+      if (left_count[turn]) memcpy(left[turn], room, left_count[turn] * 4);
+    }
+    free(room);
     arrowprep_counter_free(counter);
   }
+  CHECK(left_count[0] == left_count[1] && !found[0] == !found[1]);
   if (found[0]) {
+    CHECK(left_count[0] == 0 || !memcmp(left[0], left[1], left_count[0] * 4));
     CHECK(found[0]->count == found[1]->count && found[0]->size == found[1]->size);
     CHECK(!memcmp(found[0]->offsets, found[1]->offsets, (found[0]->count + 1) * 8));
     CHECK(!found[0]->size || !memcmp(found[0]->data, found[1]->data, found[0]->size));
     CHECK(!found[0]->count || !memcmp(found[0]->counts, found[1]->counts, found[0]->count * 8));
+    CHECK(!found[0]->count || !memcmp(found[0]->texts, found[1]->texts, found[0]->count * 8));
   }
   for (int turn = 0; turn < 2; turn++) if (found[turn]) arrowprep_counted_free(found[turn]);
+  free(texts[0].text), free(texts[1].text);
   free_cut(&made);
 }
 
@@ -464,9 +309,9 @@ int LLVMFuzzerInitialize(int *count, char ***words) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static void (*const kinds[])(Input *, uint8_t) = {encode, encode, encode, encode, garbage, count, learn, lay_out, read_file, read_lines};
+  static void (*const kinds[])(Input *, uint8_t) = {encode, encode, garbage, count, learn, lay_out, read_file, read_lines, spell_any, spell_any, decode_any};
   Input in = {data, size};
   uint8_t kind = byte(&in), how = byte(&in);
-  kinds[kind % 10](&in, how);
+  kinds[kind % (sizeof kinds / sizeof *kinds)](&in, how);
   return 0;
 }

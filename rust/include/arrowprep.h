@@ -102,13 +102,15 @@ typedef struct {
 } arrowprep_decoded;
 
 /* Pieces that were counted, in the order in which they first came: `size` bytes, count + 1
- * offsets into them, and how often each piece came. */
+ * offsets into them, how often each piece came, and the number of the text in which it
+ * came first, from the first one on that was fed. */
 typedef struct {
   size_t count;
   size_t size;
   const uint8_t *data;
   const int64_t *offsets;
   const int64_t *counts;
+  const int64_t *texts;
   void *owner;
 } arrowprep_counted_pieces;
 
@@ -198,7 +200,7 @@ typedef struct {
 
 /* A pipeline over a model, which it keeps alive.
  * cut: 0 not at all, by the pattern of 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken;
- *   64 before each space
+ *   64 before each space, 65 into BERT's words, of a model that normalizes them
  * before, after: what is done to a text before and after the tokens in_normalized are
  *   looked for in it
  * layers: null, or what cuts a text before `cut` does */
@@ -272,14 +274,17 @@ arrowprep_decoded *arrowprep_decode(const arrowprep_decoder *decoder, const arro
                                     uint32_t skip_special, arrowprep_failure *failure);
 void arrowprep_decoded_free(arrowprep_decoded *decoded);
 
-/* Counts the pieces of texts. grammar, options: as of a tokenizer. A counter, and a learner
- * below, is for one thread at a time. */
-arrowprep_counter *arrowprep_counter_new(uint32_t grammar, uint32_t options, arrowprep_failure *failure);
+/* Counts the pieces of texts as a pipeline cuts them, added tokens aside. options: as of a model of
+ * kind 3, where the cut is 65. A counter, and a learner below, is for one thread at a time. */
+arrowprep_counter *arrowprep_counter_new(const arrowprep_pipeline_parts *parts, uint32_t options,
+                                         arrowprep_failure *failure);
 void arrowprep_counter_free(arrowprep_counter *counter);
 
-/* Count a column on up to `threads` threads; 0 when it failed: the counter is of no more use. */
-uint32_t arrowprep_counter_feed(arrowprep_counter *counter, const arrowprep_texts *texts, size_t threads,
-                                arrowprep_failure *failure);
+/* Count a column on up to `threads` threads; -1 when it failed: the counter is of no more use.
+ * left: room for as many numbers as there are texts; how many of them must be counted in another
+ * way, and their numbers. */
+int64_t arrowprep_counter_feed(arrowprep_counter *counter, const arrowprep_texts *texts, size_t threads,
+                               uint32_t *left, arrowprep_failure *failure);
 
 /* What was counted so far. */
 arrowprep_counted_pieces *arrowprep_counted(const arrowprep_counter *counter, arrowprep_failure *failure);

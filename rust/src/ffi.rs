@@ -13,10 +13,11 @@ use crate::lines;
 use crate::model::{Kind, Model};
 use crate::models::{ByteBpe, CharacterBpe, Options, Spelling, Unigram, Unknown, WordModel};
 use crate::read::{self, Parts};
-use crate::split::{cpu_path, CpuPath, Grammar, Layers};
+use crate::split::{cpu_path, CpuPath, Layers};
 use crate::steps::Step;
 use crate::tokenizer::{Route, Tokenizer, Worker};
 use crate::train::count::{Counted, Counter};
+use crate::train::cutting::Cutting;
 use crate::train::learn::{Learner, Merge};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice;
@@ -162,6 +163,7 @@ pub struct CountedPieces {
     data: *const u8,
     offsets: *const i64,
     counts: *const i64,
+    texts: *const i64,
     owner: Box<Counted>,
 }
 
@@ -307,19 +309,24 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
                 .map(|unigram| Kind::Unigram(Box::new(unigram)))
         }
         3 | 4 => {
-            let steps = Steps { clean: flag(16), ideographs: flag(32), strip: flag(64), lower: flag(128) };
-            let bert = flag(8).then(|| Bert::new(steps));
             let spelling = match parts.kind {
                 3 => Spelling::Pieces { longest: parts.longest },
                 _ => Spelling::Level,
             };
             let unknown = u32::try_from(parts.unknown).ok();
-            WordModel::new(&tokens, ids, spelling, affix, unknown, bert)
+            WordModel::new(&tokens, ids, spelling, affix, unknown, bert(parts.options))
                 .map(|words| Kind::Words(Box::new(words)))
         }
         kind => Err(format!("there is no kind of model {kind}")),
     };
     made.map_err(refused)
+}
+
+/// What normalizes and cuts words as BERT's, as the options of a model say.
+fn bert(options: u32) -> Option<Bert> {
+    let flag = |bit: u32| options & bit != 0;
+    let steps = Steps { clean: flag(16), ideographs: flag(32), strip: flag(64), lower: flag(128) };
+    flag(8).then(|| Bert::new(steps))
 }
 
 fn refused(problem: String) -> (i64, String) {
@@ -399,6 +406,18 @@ unsafe fn steps(parts: &StepParts) -> Outcome<Vec<Step>> {
 }
 
 /// # Safety
+/// As `values`.
+unsafe fn route(parts: &PipelineParts) -> Outcome<Route> {
+    let cut = Cut::from_number(parts.cut).ok_or((-1, format!("there is no cut {}", parts.cut)))?;
+    // SAFETY: passed on; the layers may be null
+    let (before, after, layers) = unsafe {
+        let layers = parts.layers.as_ref().map(|programs| layers_of(programs)).transpose()?;
+        (steps(&parts.before)?, steps(&parts.after)?, layers)
+    };
+    Ok(Route { before, after, layers, cut })
+}
+
+/// # Safety
 /// See the header.
 #[no_mangle]
 pub unsafe extern "C" fn arrowprep_tokenizer_new(
@@ -409,19 +428,10 @@ pub unsafe extern "C" fn arrowprep_tokenizer_new(
     guarded(failure, || {
         // SAFETY: the header asks for these
         let (model, parts) = unsafe { (Arc::clone(&*model), &*parts) };
-        let cut = Cut::from_number(parts.cut).ok_or((-1, format!("there is no cut {}", parts.cut)))?;
-        // SAFETY: passed on; it may be null
-        let layers = unsafe { parts.layers.as_ref().map(|programs| layers_of(programs)).transpose()? };
         // SAFETY: passed on
-        let (before, after, in_raw, in_normalized) = unsafe {
-            (
-                steps(&parts.before)?,
-                steps(&parts.after)?,
-                matcher(&parts.in_raw)?,
-                matcher(&parts.in_normalized)?,
-            )
-        };
-        Ok(Box::new(Tokenizer { model, route: Route { before, after, layers, cut }, in_raw, in_normalized }))
+        let (route, in_raw, in_normalized) =
+            unsafe { (route(parts)?, matcher(&parts.in_raw)?, matcher(&parts.in_normalized)?) };
+        Ok(Box::new(Tokenizer { model, route, in_raw, in_normalized }))
     })
 }
 
@@ -691,13 +701,16 @@ pub unsafe extern "C" fn arrowprep_decoded_free(decoded: *mut DecodedColumn) {
 /// See the header.
 #[no_mangle]
 pub unsafe extern "C" fn arrowprep_counter_new(
-    grammar: u32,
+    parts: *const PipelineParts,
     options: u32,
     failure: *mut Failure,
 ) -> *mut Counter {
     guarded(failure, || {
-        let grammar = Grammar::from_number(grammar).ok_or((-1, format!("there is no grammar {grammar}")))?;
-        Ok(Box::new(Counter::new(grammar, options & 1 != 0, options & 2 != 0)))
+        // SAFETY: the header asks for it
+        let route = unsafe { route(&*parts)? };
+        let cutting = Cutting::new(route, bert(options));
+        let problem = || refused("the words of BERT are cut by options of BERT".into());
+        Ok(Box::new(Counter::new(cutting.ok_or_else(problem)?)))
     })
 }
 
@@ -718,14 +731,20 @@ pub unsafe extern "C" fn arrowprep_counter_feed(
     counter: *mut Counter,
     texts: *const Texts,
     threads: usize,
+    left: *mut u32,
     failure: *mut Failure,
-) -> u32 {
-    caught(failure, || {
+) -> i64 {
+    let count = caught(failure, || {
         // SAFETY: the header asks for these, and that nobody else uses the counter
         let (counter, column) = unsafe { (&mut *counter, column(&*texts)?) };
-        counter.feed(&column, threads).map_err(told)
-    })
-    .is_some() as u32
+        let rows = counter.feed(&column, threads).map_err(told)?;
+        for (place, &row) in rows.iter().enumerate() {
+            // SAFETY: the header asks for room for every text
+            unsafe { left.add(place).write(row as u32) };
+        }
+        Ok(rows.len() as i64)
+    });
+    count.unwrap_or(-1)
 }
 
 /// # Safety
@@ -744,6 +763,7 @@ pub unsafe extern "C" fn arrowprep_counted(
             data: owner.data.as_ptr(),
             offsets: owner.offsets.as_ptr(),
             counts: owner.counts.as_ptr(),
+            texts: owner.texts.as_ptr(),
             owner,
         }))
     })

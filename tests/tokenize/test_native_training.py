@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arrowprep import Dataset
@@ -18,13 +18,16 @@ from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers, t
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.native_pipeline import GRAMMARS
 from arrowprep.tokenize.patterns import Regex
+from arrowprep.tokenize.pre_tokenizers.metaspace import SCHEMES
 from arrowprep.tokenize.trainers import counting, pairs
 from arrowprep.tokenize.trainers.bpe import BpeTrainer
+from tests.tokenize.test_native_characters import SPACE
+from tests.tokenize.test_normalizers import charsmap
 
 pytestmark = pytest.mark.skipif(isinstance(load(), str), reason="the native kernel is not built")
 
 WORDS = st.dictionaries(st.text("ab_", min_size=1, max_size=12), st.integers(1, 6), min_size=1, max_size=12)
-TEXTS = st.lists(st.text("aA bé\u0301\n1'st中", max_size=30), max_size=12)
+TEXTS = st.lists(st.text(f"aA bé\u0301\n1'st中,{SPACE}\u3000\x00", max_size=30), max_size=12)
 
 
 def learnt(engine: str, words: dict[str, int], options: dict[str, Any]) -> Any:
@@ -57,35 +60,116 @@ def counted(engine: str, texts: Any, tokenizer: Tokenizer) -> list[tuple[str, in
     return list(found.items())
 
 
+def ready(cutter: Any, normalizer: Any = None) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer, tokenizer.normalizer = cutter, normalizer
+    return tokenizer
+
+
+def split(*patterns: str, use_regex: bool = False) -> Any:
+    cuts = (pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in patterns)
+    last = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=use_regex)
+    return pre_tokenizers.Sequence([*cuts, last])
+
+
 CUTTERS = [
     pre_tokenizers.ByteLevel(add_prefix_space=False),
     pre_tokenizers.ByteLevel(add_prefix_space=True),
     pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    *(
-        pre_tokenizers.Sequence(
-            [
-                *(pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in patterns),
-                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-            ]
-        )
-        for patterns in GRAMMARS
-    ),
+    *(split(*patterns) for patterns in GRAMMARS),
+    split(r"a|\s+$", use_regex=True),
+    None,
+    pre_tokenizers.Whitespace(),
+    pre_tokenizers.WhitespaceSplit(),
+    pre_tokenizers.BertPreTokenizer(),
+    pre_tokenizers.Sequence([pre_tokenizers.Punctuation("removed"), pre_tokenizers.Digits()]),
+    pre_tokenizers.CharDelimiterSplit(","),
+    *(pre_tokenizers.Metaspace(SPACE, scheme, whole) for scheme in SCHEMES for whole in (True, False)),
+    pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]),
+]
+# beside the first, which all cutters take: for which of them the kernel has a way
+NORMALIZERS = [
+    normalizers.Sequence([normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), SPACE)]),
+    normalizers.Sequence([normalizers.Prepend(SPACE), normalizers.Replace(" ", SPACE)]),
+    normalizers.Precompiled(charsmap({b"a": "A", b"b": "x y", b"\n": " "})),
+]
+BERT = [
+    normalizers.BertNormalizer(),
+    normalizers.BertNormalizer(clean_text=False, strip_accents=False, lowercase=False),
+]
+PREPARED = [
+    *((cutter, None) for cutter in CUTTERS),
+    *((cutter, normalizers.NFC()) for cutter in CUTTERS if getattr(cutter, "prepend_scheme", "") != "first"),
+    *((pre_tokenizers.Whitespace(), normalizer) for normalizer in NORMALIZERS[::2]),
+    *((pre_tokenizers.Metaspace(SPACE, "always", True), normalizer) for normalizer in NORMALIZERS),
+    *((None, normalizer) for normalizer in NORMALIZERS),
+    *((pre_tokenizers.BertPreTokenizer(), normalizer) for normalizer in BERT),
 ]
 
 
-@pytest.mark.parametrize("cutter", CUTTERS, ids=range(len(CUTTERS)))
-@pytest.mark.parametrize("normalizer", [None, normalizers.NFC()])
-@given(texts=TEXTS)
-def test_words_are_those_of_the_reference_in_their_order(cutter: Any, normalizer: Any, texts: Any) -> None:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer, tokenizer.normalizer = cutter, normalizer
-    assert counted("auto", texts, tokenizer) == counted("reference", texts, tokenizer)
+def in_kernel(cutter: Any, normalizer: Any) -> bool:
+    return counting._kernel(normalizer, cutter) is not None
+
+
+@pytest.mark.parametrize(("cutter", "normalizer"), PREPARED)
+def test_words_are_those_of_the_reference_in_their_order(cutter: Any, normalizer: Any) -> None:
+    tokenizer = ready(cutter, normalizer)
+    assert in_kernel(cutter, normalizer)
+
+    @given(texts=TEXTS)
+    @settings(max_examples=15, deadline=None)
+    def same(texts: list[str]) -> None:
+        assert counted("auto", texts, tokenizer) == counted("reference", texts, tokenizer)
+
+    same()
+
+
+def test_texts_that_the_kernel_leaves_are_counted_in_their_places() -> None:
+    slow = "a" * 26  # takes more steps than a pattern may
+    tokenizer = ready(split(r"(?:a|aa)+c|b"))
+    texts = ["aa b", f"x {slow} aab", "aab", f"b{slow}c", "x"]
+    column = pa.array(texts, pa.large_string())
+    kernel = counting._kernel(None, tokenizer.pre_tokenizer)
+    assert kernel is not None
+    assert kernel.feed(column) == [1]
+    for blocks in (texts, column, [column[:2], column[2:]]):
+        assert counted("auto", blocks, tokenizer) == counted("reference", texts, tokenizer)
+
+
+def test_what_the_kernel_does_not_cut_is_counted_by_the_components() -> None:
+    for cutter, normalizer in (
+        (pre_tokenizers.UnicodeScripts(), None),
+        (pre_tokenizers.Whitespace(), normalizers.Lowercase()),
+        (pre_tokenizers.BertPreTokenizer(), normalizers.Sequence([normalizers.NFD(), BERT[0]])),
+    ):
+        assert not in_kernel(cutter, normalizer)
+        assert counted("auto", ["Aa é"], ready(cutter, normalizer))
+
+
+@pytest.mark.parametrize(
+    ("model", "trainer", "cutter"),
+    [
+        (models.WordPiece(), trainers.WordPieceTrainer, pre_tokenizers.BertPreTokenizer()),
+        (models.WordLevel(), trainers.WordLevelTrainer, pre_tokenizers.Whitespace()),
+        (models.Unigram(), trainers.UnigramTrainer, pre_tokenizers.Metaspace()),
+    ],
+)
+def test_every_trainer_learns_the_same_from_a_column(model: Any, trainer: Any, cutter: Any) -> None:
+    texts = [f"Number {n} of {n * n} words, it's {n % 7} — naïve 中文" for n in range(300)]
+    made = []
+    for engine in ("auto", "reference"):
+        tokenizer = Tokenizer(model)
+        tokenizer.pre_tokenizer = cutter
+        tokenizer.normalizer = BERT[0] if trainer is trainers.WordPieceTrainer else None
+        with configured(engine=engine):
+            tokenizer.train_from_iterator(pa.array(texts), trainer(vocab_size=300, show_progress=False))
+        made.append(tokenizer.to_str())
+    assert made[0] == made[1]
 
 
 def test_arrow_columns_and_datasets_are_read_as_lists_are() -> None:
     texts = ["the cat", None, "", "the hat the"] * 700
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = CUTTERS[0]
+    tokenizer = ready(CUTTERS[0])
     expected = counted("reference", [text for text in texts if text is not None], tokenizer)
     column = pa.array(texts)
     for given_as in (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sized
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
@@ -13,7 +12,6 @@ from arrowprep.config import settings
 from arrowprep.errors import NotText, warn
 from arrowprep.progress import Silent, bar
 from arrowprep.tokenize.aligned import Aligned
-from arrowprep.tokenize.byte_characters import latin_to_byte_characters
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.normalizers import Normalizer
 from arrowprep.tokenize.pre_tokenizers import PreTokenizer
@@ -21,7 +19,7 @@ from arrowprep.tokenize.pre_tokenizers.base import cut_all
 from arrowprep.tokenize.reference import TEXT_TYPES
 
 if TYPE_CHECKING:
-    from arrowprep.tokenize.native_training import PieceCounter
+    from arrowprep.tokenize.native_training import WordCounter
 
 ROWS_AT_ONCE = 1000
 MANY, LONG = 10_000, 50  # pieces, and characters of one, that are no longer words
@@ -97,19 +95,48 @@ def count_words(
     if counter is None:
         texts = (text for block in blocks for text in _strings(block))
         return _noticed(_counted_here(texts, normalizer, pre_tokenizer))
+    left = _Left()
     for block in blocks:
-        counter.feed(pa.array(block, pa.large_string()) if isinstance(block, list) else block)
-    data, offsets, counts = counter.counted()
-    text, ends = latin_to_byte_characters(data.decode("latin-1")), offsets.tolist()
-    pieces = (text[start:stop] for start, stop in pairwise(ends))
-    return _noticed(Counter(dict(zip(pieces, counts.tolist(), strict=True))))
+        column = pa.array(block, pa.large_string()) if isinstance(block, list) else block
+        for row in counter.feed(column):
+            left.add(row, _counted_here([column[row].as_py()], normalizer, pre_tokenizer))
+        left.before += len(column)
+    words, counts, texts = counter.counted()
+    if left.words:
+        return _noticed(left.among(zip(words, counts, texts, strict=True)))
+    return _noticed(Counter(dict(zip(words, counts, strict=True))))
+
+
+class _Left:
+    """Words of texts that the kernel leaves: how often each comes, and where it came first.
+
+    before: texts before those whose rows are given
+    """
+
+    def __init__(self) -> None:
+        self.before = 0
+        self.words: dict[str, tuple[int, tuple[int, int]]] = {}
+
+    def add(self, row: int, words: Counter[str]) -> None:
+        for place, (word, count) in enumerate(words.items()):
+            before, first = self.words.get(word, (0, (self.before + row, place)))
+            self.words[word] = (before + count, first)
+
+    def among(self, others: Iterable[tuple[str, int, int]]) -> Counter[str]:
+        """With words of other texts in their order, how often each comes, and the text where it came first."""
+        found = {word: (count, (text, place)) for place, (word, count, text) in enumerate(others)}
+        for word, (count, first) in self.words.items():
+            other, other_first = found.get(word, (0, first))
+            found[word] = (count + other, min(first, other_first))
+        ordered = sorted(found.items(), key=lambda item: item[1][1])
+        return Counter({word: count for word, (count, _) in ordered})
 
 
 def _strings(block: Block) -> list[str]:
     return block if isinstance(block, list) else block.drop_null().to_pylist()
 
 
-def _kernel(normalizer: Normalizer | None, pre_tokenizer: PreTokenizer | None) -> PieceCounter | None:
+def _kernel(normalizer: Normalizer | None, pre_tokenizer: PreTokenizer | None) -> WordCounter | None:
     """What counts pieces in the kernel; None where the settings want none, or it does not cut the same."""
     library = load()
     if settings().engine == "reference" or isinstance(library, str):

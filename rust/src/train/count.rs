@@ -1,65 +1,70 @@
 //! The distinct pieces of a corpus, and how often each comes.
 
+use super::cutting::{Cutting, Room};
 use crate::batch::{Column, Problem, WORTH_THREADS};
-use crate::normal;
-use crate::split::{cpu_path, Grammar, Splitter};
-use crate::unicode::Characters;
+use crate::bert::{Bert, Words};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
-/// How often a piece comes, and where it came first: the number of the text, and the byte in what was cut.
+/// Where a piece came first: the number of the text, the byte in what was cut, and the number of the word in the piece.
+type First = (u64, u32, u32);
+
+/// How often a piece comes, and where it came first.
 #[derive(Clone, Copy)]
 struct Seen {
     count: i64,
-    first: (u64, u32),
+    first: First,
 }
 
 type Pieces = HashMap<Box<[u8]>, Seen, BuildHasherDefault<BytesHasher>>;
 
 /// Counts the pieces of the columns that it is fed, in their order.
 pub struct Counter {
-    grammar: Grammar,
-    nfc: bool,
-    prefix: bool,
+    cutting: Cutting,
     pieces: Pieces,
     fed: u64, // texts
 }
 
-/// Pieces in the order in which they came first. offsets: one more than there are pieces
+/// Pieces in the order in which they came first. offsets: one more than there are pieces; texts: the number of
+/// the text where each came first
+#[derive(Default)]
 pub struct Counted {
     pub data: Vec<u8>,
     pub offsets: Vec<i64>,
     pub counts: Vec<i64>,
+    pub texts: Vec<i64>,
 }
 
 impl Counter {
-    /// prefix: whether a space is put before texts that begin with none
-    pub fn new(grammar: Grammar, nfc: bool, prefix: bool) -> Self {
-        Counter { grammar, nfc, prefix, pieces: Pieces::default(), fed: 0 }
+    pub fn new(cutting: Cutting) -> Self {
+        Counter { cutting, pieces: Pieces::default(), fed: 0 }
     }
 
-    /// Count the pieces of a column. Where a text of it is not UTF-8, some of the others were counted all the same.
-    pub fn feed(&mut self, column: &Column, threads: usize) -> Result<(), Problem> {
-        let Some(last) = column.len().checked_sub(1) else { return Ok(()) };
+    /// Count the pieces of a column; the numbers of those texts in it, in order, that must be counted in another way.
+    /// Where a text of it is not UTF-8, some of the others were counted all the same.
+    pub fn feed(&mut self, column: &Column, threads: usize) -> Result<Vec<usize>, Problem> {
+        let Some(last) = column.len().checked_sub(1) else { return Ok(Vec::new()) };
         let bytes = column.bounds(last).1.saturating_sub(column.bounds(0).0).max(0) as usize;
         let units =
             if threads > 1 && bytes >= WORTH_THREADS { column.units() } else { vec![0..column.len()] };
         let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
-        let all = Mutex::new(std::mem::take(&mut self.pieces));
+        let all = Mutex::new((std::mem::take(&mut self.pieces), Vec::new()));
         let (this, base) = (&*self, self.fed);
         let work = || {
-            let mut found = Pieces::default();
+            let (mut found, mut left) = (Pieces::default(), Vec::new());
             while let Some(rows) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(problem) = this.count_rows(column, rows.clone(), base, &mut found) {
+                if let Err(problem) = this.count_rows(column, rows.clone(), base, &mut found, &mut left) {
                     next.store(units.len(), Ordering::Relaxed);
                     *failed.lock().expect("no thread panics while it holds this") = Some(problem);
                     break;
                 }
             }
-            gather(&mut all.lock().expect("no thread panics while it holds this"), found);
+            let mut all = all.lock().expect("no thread panics while it holds this");
+            gather(&mut all.0, found);
+            all.1.append(&mut left);
         };
         std::thread::scope(|scope| {
             for _ in 1..threads.min(units.len()) {
@@ -67,9 +72,11 @@ impl Counter {
             }
             work();
         });
-        self.pieces = all.into_inner().expect("a panic would have ended the scope");
+        let (pieces, mut left) = all.into_inner().expect("a panic would have ended the scope");
+        left.sort_unstable();
+        self.pieces = pieces;
         self.fed += column.len() as u64;
-        failed.into_inner().expect("as above").map_or(Ok(()), Err)
+        failed.into_inner().expect("as above").map_or(Ok(left), Err)
     }
 
     fn count_rows(
@@ -78,40 +85,17 @@ impl Counter {
         rows: Range<usize>,
         base: u64,
         found: &mut Pieces,
+        left: &mut Vec<usize>,
     ) -> Result<(), Problem> {
-        let (path, table) = (cpu_path(), Characters::get());
-        let (mut normalized, mut prefixed) = (Vec::new(), Vec::new());
-        let mut starts = [0u32; 258];
+        let mut room = Room::default();
         for row in rows {
-            let mut text = &column.data[column.text(row)?];
-            if self.nfc && !normal::is_stable(table, text) {
-                normalized.clear();
-                if normal::nfc(table, text, &mut normalized) {
-                    text = &normalized;
-                }
-            }
-            if self.prefix && !text.is_empty() && text[0] != b' ' {
-                prefixed.clear();
-                prefixed.push(b' ');
-                prefixed.extend_from_slice(text);
-                text = &prefixed;
-            }
-            let mut splitter = Splitter::new(self.grammar, path, text);
-            let mut open = 0; // whether a piece has begun whose end is not known
-            loop {
-                let mut count = open + splitter.fill(&mut starts[open..256]);
-                if splitter.done() {
-                    starts[count] = text.len() as u32;
-                } else {
-                    count -= 1;
-                }
-                for two in starts[..=count].windows(2) {
-                    add(found, &text[two[0] as usize..two[1] as usize], (base + row as u64, two[0]));
-                }
-                if splitter.done() {
-                    break;
-                }
-                (starts[0], open) = (starts[count], 1);
+            let text = &column.data[column.text(row)?];
+            let number = base + row as u64;
+            let counted = self.cutting.pieces(text, &mut room, |piece, at| {
+                add(found, piece, Seen { count: 1, first: (number, at, 0) })
+            });
+            if !counted {
+                left.push(row);
             }
         }
         Ok(())
@@ -119,24 +103,46 @@ impl Counter {
 
     /// All pieces so far.
     pub fn counted(&self) -> Counted {
-        let mut pieces: Vec<(&Box<[u8]>, &Seen)> = self.pieces.iter().collect();
+        let words = self.cutting.bert.as_ref().map(|bert| self.words(bert));
+        let mut pieces: Vec<(&Box<[u8]>, &Seen)> = words.as_ref().unwrap_or(&self.pieces).iter().collect();
         pieces.sort_unstable_by_key(|(_, seen)| seen.first);
-        let mut counted = Counted { data: Vec::new(), offsets: vec![0], counts: Vec::new() };
+        let mut counted = Counted { offsets: vec![0], ..Counted::default() };
         for (piece, seen) in pieces {
             counted.data.extend_from_slice(piece);
             counted.offsets.push(counted.data.len() as i64);
             counted.counts.push(seen.count);
+            counted.texts.push(seen.first.0 as i64);
         }
         counted
     }
+
+    /// The words of BERT that the pieces are of.
+    fn words(&self, bert: &Bert) -> Pieces {
+        let (mut all, mut words) = (Pieces::default(), Words::default());
+        for (piece, &seen) in &self.pieces {
+            bert.words(piece, &mut words);
+            for (&(start, stop), number) in words.spans.iter().zip(0..) {
+                let (text, at, _) = seen.first;
+                add(&mut all, &words.text[start..stop], Seen { first: (text, at, number), ..seen });
+            }
+        }
+        all
+    }
 }
 
-fn add(pieces: &mut Pieces, piece: &[u8], first: (u64, u32)) {
+fn add(pieces: &mut Pieces, piece: &[u8], new: Seen) {
     match pieces.get_mut(piece) {
-        Some(seen) => seen.count += 1,
+        Some(seen) => seen.join(new),
         None => {
-            pieces.insert(piece.into(), Seen { count: 1, first });
+            pieces.insert(piece.into(), new);
         }
+    }
+}
+
+impl Seen {
+    fn join(&mut self, other: Seen) {
+        self.count += other.count;
+        self.first = self.first.min(other.first);
     }
 }
 
@@ -146,9 +152,7 @@ fn gather(all: &mut Pieces, found: Pieces) {
         return;
     }
     for (piece, new) in found {
-        let seen = all.entry(piece).or_insert(Seen { count: 0, first: new.first });
-        seen.count += new.count;
-        seen.first = seen.first.min(new.first);
+        all.entry(piece).and_modify(|seen| seen.join(new)).or_insert(new);
     }
 }
 
@@ -185,9 +189,20 @@ impl Hasher for BytesHasher {
 mod tests {
     use super::*;
     use crate::batch::Offsets;
+    use crate::bert::Steps;
+    use crate::cut::Cut;
+    use crate::split::Grammar;
+    use crate::steps::Step;
+    use crate::tokenizer::Route;
 
     fn counted(texts: &[&str], grammar: Grammar, prefix: bool, threads: usize) -> Vec<(String, i64)> {
-        let mut counter = Counter::new(grammar, true, prefix);
+        let after = if prefix { vec![Step::Lead { first: false }] } else { Vec::new() };
+        let route = Route { before: vec![Step::Nfc], after, layers: None, cut: Cut::Grammar(grammar) };
+        counted_by(Cutting::new(route, None).unwrap(), texts, threads)
+    }
+
+    fn counted_by(cutting: Cutting, texts: &[&str], threads: usize) -> Vec<(String, i64)> {
+        let mut counter = Counter::new(cutting);
         for half in texts.chunks(texts.len().div_ceil(2).max(1)) {
             let mut offsets = vec![0i32];
             offsets.extend(half.iter().scan(0, |end, text| {
@@ -203,7 +218,7 @@ mod tests {
             };
             counter.feed(&column, threads).unwrap();
         }
-        let Counted { data, offsets, counts } = counter.counted();
+        let Counted { data, offsets, counts, .. } = counter.counted();
         let piece = |at: usize| {
             String::from_utf8(data[offsets[at] as usize..offsets[at + 1] as usize].to_vec()).unwrap()
         };
@@ -225,6 +240,16 @@ mod tests {
     #[test]
     fn normal_forms_are_what_is_counted() {
         assert_eq!(counted(&["e\u{301}", "é"], Grammar::Gpt2, false, 1), [("é".to_string(), 2)]);
+    }
+
+    #[test]
+    fn words_of_bert_are_counted_as_they_are_normalized() {
+        let steps = Steps { clean: true, ideographs: true, strip: true, lower: true };
+        let route = Route { before: Vec::new(), after: Vec::new(), layers: None, cut: Cut::Bert };
+        let cutting = Cutting::new(route, Some(Bert::new(steps))).unwrap();
+        let found = counted_by(cutting, &["É, e", "\u{1100}x \u{300}\u{200b} e", "E中e"], 1);
+        let expected = [("e", 5), (",", 1), ("\u{1100}x", 1), ("中", 1)];
+        assert_eq!(found, expected.map(|(piece, count)| (piece.to_string(), count)));
     }
 
     #[test]
