@@ -57,7 +57,11 @@ pub enum Step {
 
 impl Step {
     /// From the number and options that the border uses, and two texts.
+    /// Texts that are no UTF-8 are refused, for what steps make is not looked at again; a map of characters looks itself.
     pub fn from_parts(number: u32, options: u32, one: &[u8], two: &[u8]) -> Result<Step, String> {
+        if number != 8 && [one, two].into_iter().any(|text| std::str::from_utf8(text).is_err()) {
+            return Err("a text of a step is not UTF-8".into());
+        }
         Ok(match number {
             0 => Step::Prepend(one.to_vec()),
             1 if !one.is_empty() => {
@@ -174,4 +178,17 @@ pub fn run(
         }
     }
     made.map_or(Outcome::Same, Outcome::Made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_put_no_broken_text_into_another() {
+        assert!(Step::from_parts(0, 0, b"\xc3\xa9", b"").is_ok());
+        assert!(Step::from_parts(0, 0, b"\xc3", b"").is_err());
+        assert!(Step::from_parts(1, 0, b"a", b"\x80").is_err());
+        assert!(Step::from_parts(6, 0, b"\xa9", b"").is_err());
+    }
 }
