@@ -112,7 +112,7 @@ static arrowprep_tokenizer *tokenizer_of(const arrowprep_model *model, uint32_t 
 
 static void encode(Input *in, uint8_t how) {
   uint8_t pipeline = byte(in);
-  uint32_t grammar = pipeline % 6, options = pipeline / 6 % 4;
+  uint32_t grammar = pipeline % 8, options = pipeline / 8 % 4;
   Added raw, normalized;
   arrowprep_added in_raw = added(in, &raw, TOKENS), in_normalized = added(in, &normalized, TOKENS);
   int none_added = !in_raw.contents.count && !in_normalized.contents.count;
@@ -165,7 +165,7 @@ static void count(Input *in, uint8_t how) {
                                     .after = steps_of(in, &texts[1], numbers[1], step_options[1], 0)};
   Layers drawn;
   arrowprep_layers layers = layers_of(in, &drawn);
-  if (cuts & 8) parts.layers = &layers;
+  if (cuts & 64) parts.layers = &layers;
   Cut made = cut(in, how);
   arrowprep_counted_pieces *found[2] = {0};
   int64_t left_count[2] = {0};

@@ -69,7 +69,7 @@ static arrowprep_steps steps_of(Input *in, Drawn *texts, uint32_t *numbers, uint
   return (arrowprep_steps){numbers, options, strings_of(in, texts, 2 * count, 3, raw)};
 }
 
-static uint32_t cut_of(uint8_t drawn) { return drawn % 8 == 6 ? 64 : drawn % 8 == 7 ? BERT_CUT : drawn % 8; }
+static uint32_t cut_of(uint8_t drawn) { return drawn % 10 < 8 ? drawn % 10 : drawn % 10 == 8 ? 64 : BERT_CUT; }
 
 static void spell_any(Input *in, uint8_t how) {
   uint8_t kind = 1 + byte(in) % 4, options = byte(in), cuts = byte(in), flags = byte(in);
@@ -91,7 +91,7 @@ static void spell_any(Input *in, uint8_t how) {
   Layers drawn;
   arrowprep_layers layers = layers_of(in, &drawn);
   uint32_t cut_number = cut_of(cuts);
-  arrowprep_pipeline_parts pipeline = {cut_number, before, after, cuts & 8 ? &layers : NULL,
+  arrowprep_pipeline_parts pipeline = {cut_number, before, after, cuts & 64 ? &layers : NULL,
                                        added(in, &in_raw, 100), added(in, &in_normalized, 200)};
   Cut made = cut(in, how);
   arrowprep_tokenizer *tokenizers[3];

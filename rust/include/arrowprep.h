@@ -199,8 +199,8 @@ typedef struct {
 } arrowprep_steps;
 
 /* A pipeline over a model, which it keeps alive.
- * cut: 0 not at all, by the pattern of 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken;
- *   64 before each space, 65 into BERT's words, of a model that normalizes them
+ * cut: 0 not at all, by the pattern of 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken,
+ *   6 Kimi K2, 7 DeepSeek V3; 64 before each space, 65 into BERT's words, of a model that normalizes them
  * before, after: what is done to a text before and after the tokens in_normalized are
  *   looked for in it
  * layers: null, or what cuts a text before `cut` does */

@@ -9,6 +9,7 @@ import struct
 import sys
 from array import array
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import regex
@@ -89,9 +90,12 @@ class Precompiled(Normalizer):
 
 def _graphemes(text: str) -> list[str]:
     seen = text if text.isascii() else as_unicode_16(_MARKS_OF_17.sub("\u0301", text))
+    found: list[str] = GRAPHEME.findall(seen)
     if seen == text:
-        return GRAPHEME.findall(text)
-    return [text[slice(*match.span())] for match in GRAPHEME.finditer(seen)]
+        return found
+    return [
+        text[stop - len(part) : stop] for part, stop in zip(found, accumulate(map(len, found)), strict=True)
+    ]
 
 
 def _replace(changes: list[tuple[str, int]], old: str, new: str) -> None:

@@ -101,9 +101,9 @@ def count_words(
         for row in counter.feed(column):
             left.add(row, _counted_here([column[row].as_py()], normalizer, pre_tokenizer))
         left.before += len(column)
-    words, counts, texts = counter.counted()
+    words, counts, firsts = counter.counted()
     if left.words:
-        return _noticed(left.among(zip(words, counts, texts, strict=True)))
+        return _noticed(left.among(zip(words, counts, firsts, strict=True)))
     return _noticed(Counter(dict(zip(words, counts, strict=True))))
 
 
@@ -123,7 +123,7 @@ class _Left:
             self.words[word] = (before + count, first)
 
     def among(self, others: Iterable[tuple[str, int, int]]) -> Counter[str]:
-        """With words of other texts in their order, how often each comes, and the text where it came first."""
+        """With words of other texts in their order, how often each comes, and in which text first."""
         found = {word: (count, (text, place)) for place, (word, count, text) in enumerate(others)}
         for word, (count, first) in self.words.items():
             other, other_first = found.get(word, (0, first))
