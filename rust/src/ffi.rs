@@ -24,7 +24,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 13;
+pub const ABI: u32 = 14;
 
 #[repr(C)]
 pub struct Failure {
