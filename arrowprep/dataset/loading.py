@@ -102,7 +102,8 @@ def load_local(
     """Files as a memory-mapped dataset: one split as a Dataset, several as a DatasetDict.
 
     path: a file, a list, a glob, a folder (splits from file and folder names), or {split: files}.
-        JSON Lines, JSON, CSV, TSV, Parquet, Arrow and text, also compressed (.gz .bz2 .xz .zst);
+        JSON Lines, JSON, CSV, TSV, Parquet, Arrow and text, also compressed (.gz .bz2 .xz .zst .lz4),
+        and archives (.zip .tar) of them;
         a folder of `save_to_disk` too; URLs go through fsspec, with `storage_options=`
     split: one of the splits, or an expression: "train[:10%]", "train[100:200]", "train+test"
     features: the types of all columns; otherwise they are decided from the whole data

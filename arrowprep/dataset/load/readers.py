@@ -119,7 +119,7 @@ def unknown_type(path: Path) -> UnknownFileType:
     suffix = "".join(path.suffixes) or "no suffix"
     known = ", ".join(_BY_SUFFIX)
     return UnknownFileType(
-        f"{path} ({suffix}) is of no known type; known are {known}, most also with .gz .zst .bz2 .xz; "
+        f"{path} ({suffix}) is of no known type; known are {known}, most also with .gz .zst .bz2 .xz .lz4; "
         'where it is one of these under another name, say which: reader="json"',
         path=path,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeGuard
 
+from arrowprep.dataset.load.suffixes import is_archive
 from arrowprep.dataset.storage.ipc import aside_of
 from arrowprep.dataset.storage.room import telling_folder
 from arrowprep.dataset.storage.scratch import remove_folder
@@ -22,15 +23,20 @@ def is_remote(path: object) -> TypeGuard[str]:
 def localized(path: Any, cache_dir: Path, **storage_options: Any) -> Any:
     """The path, list or dict of paths with every URL replaced by what was fetched from it.
 
-    A file becomes a file, a pattern a list of files, a folder a folder. What the
-    other side says has not changed since is not fetched again.
+    A file becomes a file, a pattern a list of files, a folder a folder, and so does an archive, from
+    wherever it is. What the other side says has not changed since is not fetched again.
 
     storage_options: of the fsspec file system
     """
     if isinstance(path, Mapping):
         return {split: localized(inner, cache_dir, **storage_options) for split, inner in path.items()}
     if isinstance(path, str | os.PathLike):
-        return _fetched(path, cache_dir, storage_options) if is_remote(path) else _without_scheme(path)
+        local = _fetched(path, cache_dir, storage_options) if is_remote(path) else _without_scheme(path)
+        if not is_archive(local):
+            return local
+        from arrowprep.dataset.load.archives import unpacked
+
+        return unpacked(Path(local), cache_dir)  # type: ignore[arg-type]
     if isinstance(path, Iterable):
         found: list[Any] = []
         for inner in path:

@@ -59,15 +59,16 @@ class Block:
         return any(b"\n" not in bytes(self.data[place : place + half]) for place in places)
 
 
-def _open_zstd(path: Path) -> Any:
-    return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
+def _open_by_arrow(codec: str, path: Path) -> Any:
+    return pa.CompressedInputStream(pa.OSFile(str(path)), codec)
 
 
 _OPENERS: dict[str, Callable[[Path], Any]] = {  # the suffixes are those of suffixes.COMPRESSED
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
-    ".zst": _open_zstd,
+    ".zst": partial(_open_by_arrow, "zstd"),
+    ".lz4": partial(_open_by_arrow, "lz4"),
 }
 
 

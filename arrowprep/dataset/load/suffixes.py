@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-COMPRESSED = frozenset({".gz", ".bz2", ".xz", ".zst"})
+COMPRESSED = frozenset({".gz", ".bz2", ".xz", ".zst", ".lz4"})
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
 def kind_of(path: Path) -> str:
@@ -13,6 +15,13 @@ def kind_of(path: Path) -> str:
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
+
+
+def is_archive(path: object) -> bool:
+    """Whether a path's suffix is that of an archive of files, and a file is there."""
+    if not isinstance(path, str | os.PathLike):
+        return False
+    return os.fspath(path).lower().endswith(ARCHIVES) and os.path.isfile(path)
 
 
 def is_compressed(path: Path) -> bool:
