@@ -197,6 +197,13 @@ class TestSelecting:
         in_order = ds.train_test_split(test_size=2, shuffle=False)
         assert (in_order["train"]["n"][:], in_order["test"]["n"][:]) == ([0, 1, 2], [3, 4])
 
+    def test_a_split_of_nothing_is_nothing(self, ds):
+        splits = ds.select([]).train_test_split(test_size=0.3)
+        assert {name: (len(d), d.features) for name, d in splits.items()} == {
+            "train": (0, ds.features),
+            "test": (0, ds.features),
+        }
+
     @pytest.mark.parametrize(
         "sizes", [{"test_size": 6}, {"test_size": 1.5}, {"test_size": 3, "train_size": 3}, {"test_size": 0}]
     )

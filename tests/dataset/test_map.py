@@ -290,6 +290,9 @@ class TestTypes:
         empty = ds.select([])
         out = empty.map(lambda row: {"m": 1}, features={**ds.features, "m": Value("int8")})
         assert out.column_names == ["text", "n", "m"]
+        assert empty.map(lambda row: {"n": "a"}, features={"n": Value("string")}).features["n"] == Value(
+            "string"
+        )
         assert len(empty.map(lambda row: 1 / 0)) == 0
 
 

@@ -42,6 +42,16 @@ class TestLabels:
         assert out.features["t"] == ClassLabel(names=["a", "b"])
         assert out["t"][:] == [1, None, 0]
 
+    def test_values_are_named_as_python_prints_them(self):
+        values = [2.0, 1.5, None, float("nan"), 2.0]
+        out = Dataset.from_dict({"x": values}).class_encode_column("x", include_nulls=True)
+        assert out.features["x"].names == sorted({str(value) for value in values})
+        assert out.features["x"].int2str(out["x"][:]) == [str(value) for value in values]
+
+    def test_bytes_cannot_become_labels(self):
+        with pytest.raises(BadArgument, match="binary"):
+            Dataset.from_dict({"x": [b"\xff"]}).class_encode_column("x")
+
     def test_lists_cannot_become_labels(self):
         with pytest.raises(BadArgument, match="distinct"):
             Dataset.from_dict({"l": [[1]]}).class_encode_column("l")

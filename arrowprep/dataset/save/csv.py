@@ -116,7 +116,16 @@ def _spelled(column: pa.Array, name: str, features: Features, style: _Style) -> 
         )
     else:
         texts = column.cast(pa.string())
+        if pat.is_temporal(kind):
+            texts = _without_zero_fractions(texts)
     return style.quoted(texts) if style.quoting == csv.QUOTE_ALL else texts
+
+
+def _without_zero_fractions(times: pa.Array) -> pa.Array:
+    """08:00:00.000 as 08:00:00, where all times of a column are whole seconds."""
+    if not pc.all(pc.match_substring_regex(times, r"\.0+Z?$")).as_py():
+        return times
+    return pc.replace_substring_regex(times, r"\.0+(Z?)$", r"\1")
 
 
 def _floats(column: pa.Array) -> pa.Array:

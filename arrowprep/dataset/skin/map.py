@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from arrowprep import config
 from arrowprep.dataset import verbs
-from arrowprep.dataset.features import Features
+from arrowprep.dataset.features import Features, List
 from arrowprep.dataset.fingerprint import Unnameable
 from arrowprep.dataset.formatted import FormatSpec
 from arrowprep.dataset.indices import Span
@@ -329,6 +329,7 @@ class Maps(Held):
             batch_size=batch_size,
             drop_last_batch=drop_last_batch,
             num_proc=num_proc,
+            features=Features({name: List(feature) for name, feature in self._view.features.items()}),
             desc="Batching",
             new_fingerprint=new_fingerprint,
         )

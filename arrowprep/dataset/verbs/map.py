@@ -95,11 +95,10 @@ def _features(view: View, spec: MapSpec, schema: pa.Schema) -> Features:
 
 def _of_nothing(view: View, spec: MapSpec, name: str) -> View:
     """A dataset without rows: the function is not called, but asked-for columns exist."""
-    kept = [n for n in view.columns if n not in spec.remove_columns]
-    new = {n: f for n, f in (spec.features or {}).items() if n not in kept}
-    empty = View.over(Memory(empty_table(Features(new).arrow_schema)), name, Features(new))
-    result = view.keep(kept, name)
-    return result.beside(empty, name) if new else result
+    asked = spec.features or Features({})
+    kept = {n: asked.get(n, view.features[n]) for n in view.columns if n not in spec.remove_columns}
+    features = Features({**kept, **asked})
+    return View.over(Memory(empty_table(features.arrow_schema)), name, features, origin=view.origin)
 
 
 def _without_errors(result: View, spec: MapSpec) -> View:

@@ -58,16 +58,20 @@ class Renumbered:
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Values as Python would print them."""
-    if pa.types.is_boolean(column.type):
-        return pc.if_else(column, "True", "False")
-    return column.cast(pa.string())
+    """Values as Python prints them."""
+    if pa.types.is_integer(column.type) or pa.types.is_string(column.type):
+        return column.cast(pa.string())
+    values = pc.unique(column)
+    texts = [None if value is None else str(value) for value in values.to_pylist()]
+    return pc.take(pa.array(texts, pa.string()), pc.index_in(column, values))
 
 
 def label_feature(values: pa.Array, include_nulls: bool, feature: Any, column: str) -> ClassLabel:
     """The label of a column's distinct values: their texts, sorted."""
-    if not isinstance(feature, Value):
-        raise BadArgument(f"column {column!r} holds {feature!r}; only plain values can become labels")
+    if not isinstance(feature, Value) or "binary" in feature.dtype:
+        raise BadArgument(
+            f"column {column!r} holds {feature!r}; only texts, numbers and the like become labels"
+        )
     texts = {text for text in as_text(pa.chunked_array([values])).to_pylist() if text is not None}
     if include_nulls and values.null_count:
         texts.add("None")

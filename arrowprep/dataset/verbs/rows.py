@@ -95,7 +95,12 @@ def generator_of(seed: Any, generator: np.random.Generator | None) -> np.random.
 def split_sizes(
     num_rows: int, test_size: float | int | None, train_size: float | int | None
 ) -> tuple[int, int]:
-    """Rows of the train and the test split: whole numbers, or fractions (test rounded up, train down)."""
+    """Rows of the train and the test split: whole numbers, or fractions (test rounded up, train down).
+
+    Both are empty where there is nothing to split, for a filter may leave nothing.
+    """
+    if num_rows == 0:
+        return 0, 0
     if test_size is None and train_size is None:
         test_size = 0.25
     test = _rows_for("test_size", test_size, num_rows, math.ceil)

@@ -157,6 +157,21 @@ def test_csv_styles() -> None:
         assert buffer.getvalue().decode() == expected
 
 
+def as_csv(table: pa.Table) -> str:
+    buffer = io.BytesIO()
+    write_csv([table], buffer, schema=table.schema)
+    return buffer.getvalue().decode()
+
+
+def test_csv_gives_times_their_fractions_where_there_are_any() -> None:
+    noon = datetime.datetime(2020, 1, 2, 12)
+    utc = pa.array([noon, None], pa.timestamp("ms", "UTC"))
+    whole = as_csv(pa.table({"t": [noon, None], "clock": [noon.time(), None], "utc": utc}))
+    assert whole.splitlines()[1] == "2020-01-02 12:00:00,12:00:00,2020-01-02 12:00:00Z"
+    finer = as_csv(pa.table({"t": [noon, noon.replace(microsecond=5)]})).splitlines()[1:]
+    assert [datetime.datetime.fromisoformat(line) for line in finer] == [noon, noon.replace(microsecond=5)]
+
+
 def test_csv_of_no_rows_is_its_header() -> None:
     buffer = io.BytesIO()
     assert write_csv([], buffer, schema=TABLE.schema) == len(b"n,t,f,b,l,s\n")
