@@ -25,6 +25,9 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check --root-user-action
 KERNEL := $(shell find rust -type f -not -path 'rust/target/*' -not -path 'rust/fuzz/*' 2>/dev/null)
 SOURCES := $(shell find arrowprep -type f -not -name '*.pyc' -not -name '*.so') $(KERNEL)
 PYTEST_OPTIONS ?=
+# in as many processes as there are cores, up to four; PYTEST_PROCESSES=0 for one, with a debugger
+PYTEST_PROCESSES ?= auto
+PYTEST_QUIETLY := -m pytest -q -n $(PYTEST_PROCESSES) --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test quick conformance native native-test fuzz wheel lint bench clean
 .DELETE_ON_ERROR:
@@ -33,10 +36,10 @@ demo: $(DEMO)/.installed
 	$(DEMO)/bin/arrowprep demo
 
 test: $(DEV)/.installed
-	$(DEV)/bin/python -m pytest -q $(PYTEST_OPTIONS)
+	$(DEV)/bin/python $(PYTEST_QUIETLY) $(PYTEST_OPTIONS)
 
 quick: $(PLAIN)/.installed
-	$(PLAIN)/bin/python -m pytest -q --ignore=tests/differential --ignore=tests/cli --deselect=tests/test_project_examples.py $(PYTEST_OPTIONS)
+	$(PLAIN)/bin/python $(PYTEST_QUIETLY) --ignore=tests/differential --ignore=tests/cli --deselect=tests/test_project_examples.py $(PYTEST_OPTIONS)
 
 conformance: $(DEV)/.installed
 	$(DEV)/bin/python -m pytest -q -s --no-header tests/conformance -m conformance $(PYTEST_OPTIONS)

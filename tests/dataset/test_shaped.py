@@ -88,17 +88,24 @@ def test_arrays_of_text_are_lists() -> None:
 
 
 def test_formats_show_one_array_of_one_more_dimension() -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
     ds = _dataset()
     numpy = ds.with_format("numpy")
     assert numpy[:]["a"].shape == (3, 2, 2)
     assert numpy[:]["a"].dtype == np.int32
     np.testing.assert_array_equal(numpy[1]["a"], SQUARES[1])
-    tensors = ds.with_format("torch")[:]["a"]
+    assert ds.with_format("pandas")[:]["a"][2].shape == (2, 2)
+
+
+def test_torch_shows_one_tensor() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    tensors = _dataset().with_format("torch")[:]["a"]
     assert tensors.dtype == torch.int64
     assert torch.equal(tensors, torch.tensor(np.stack(SQUARES)).long())
-    assert ds.with_format("pandas")[:]["a"][2].shape == (2, 2)
-    assert ds.with_format("polars")["a"].to_list() == [square.tolist() for square in SQUARES]
+
+
+def test_polars_shows_lists_in_lists() -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    assert _dataset().with_format("polars")["a"].to_list() == [square.tolist() for square in SQUARES]
 
 
 def test_data_frames_bring_arrays_back() -> None:
