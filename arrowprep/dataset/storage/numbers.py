@@ -179,7 +179,9 @@ class _Windows:
 
     def take(self, pieces: RowArray, numbers: RowArray) -> Array:
         """(n, ...) a copy of the rows `numbers`, each of its piece."""
-        found: Array = self._all[self._firsts[pieces] + numbers * self._row]
+        places = numbers * self._row
+        places += self._firsts.take(pieces)
+        found: Array = self._all[places]
         return found
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arrowprep.dataset.dataset import Dataset, concatenate_datasets
+from arrowprep.dataset.formats import make
 from arrowprep.dataset.indices import rows_of
 from tests.dataset.formats.contract import COLUMNS
 
@@ -135,3 +136,21 @@ def test_what_is_gathered_belongs_to_whoever_asked() -> None:
     rows[0:2]["x"].add_(1)
     rows.__getitems__([1, 2])[0]["x"].add_(1)
     assert torch.equal(rows[[0, 1, 2]]["x"], torch.tensor([[1, 2], [3, 4], [5, 6]]))
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.lists(st.integers(0, 9), max_size=2)), min_size=1, max_size=30),
+    st.lists(st.integers(0, 30), max_size=3),
+    st.integers(1, 5),
+)
+def test_batches_of_lists_in_any_chunks_are_what_each_would_be_alone(rows, cuts, size) -> None:
+    array = pa.array([[5], *rows], pa.list_(pa.int16()))[1:]
+    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    table = pa.table({"x": pa.chunked_array([array[a:b] for a, b in pairwise(edges)], array.type)})
+    shown = make("numpy")
+    batches = [batch["x"] for batch in shown.batches(table, {}, size)]
+    alone = [shown.batch(table.slice(at, size), {})["x"] for at in range(0, len(rows), size)]
+    assert [(b.dtype, b.shape) for b in batches] == [(b.dtype, b.shape) for b in alone]
+    assert [[None if row is None else row.tolist() for row in b] for b in batches] == [
+        rows[at : at + size] for at in range(0, len(rows), size)
+    ]
