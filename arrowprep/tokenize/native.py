@@ -14,7 +14,6 @@ import pyarrow as pa
 from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.engine import Encoded
-from arrowprep.tokenize.native_decoder import can_decode, decode
 from arrowprep.tokenize.native_library import (
     EncodedColumns,
     Handle,
@@ -111,6 +110,8 @@ class NativeEngine:
 
     def decode(self, ids: pa.ListArray, *, skip_special_tokens: bool = False) -> pa.StringArray:
         """The text of each list of ids."""
+        from arrowprep.tokenize.native_decoder import can_decode, decode
+
         if not can_decode(self.pipeline, ids):
             return self._reference.decode(ids, skip_special_tokens=skip_special_tokens)
         return decode(self._library, self.pipeline, ids, skip_special_tokens)

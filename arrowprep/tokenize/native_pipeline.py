@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ctypes import addressof, byref
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from arrowprep.tokenize import native_layers
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.models import WordLevel, WordPiece
@@ -42,7 +41,6 @@ from arrowprep.tokenize.normalizers import (
     Sequence,
     Strip,
 )
-from arrowprep.tokenize.pattern_syntax import Unknown
 from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.pre_tokenizers import (
     BertPreTokenizer,
@@ -52,6 +50,9 @@ from arrowprep.tokenize.pre_tokenizers import (
     Split,
     WhitespaceSplit,
 )
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.native_layers import Programs
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
@@ -138,7 +139,7 @@ def route_to_words(normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ..
     return Route.over_characters(normalizer, leaves, False), 0
 
 
-def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, native_layers.Programs | None]:
+def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, Programs | None]:
     """As `grammar_of`; where no splitter was written for the pre-tokenizers, what runs before one."""
     try:
         return *grammar_of(leaves), None
@@ -149,11 +150,12 @@ def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, native_layers.
     return GPT2 if last.use_regex else WHOLE, False, _programs(tuple(leaf for leaf in first if leaf))
 
 
-def _programs(leaves: tuple[PreTokenizer, ...]) -> native_layers.Programs:
+def _programs(leaves: tuple[PreTokenizer, ...]) -> Programs:
+    from arrowprep.tokenize.native_layers import compiled, layers_of
+    from arrowprep.tokenize.pattern_syntax import Unknown
+
     try:
-        return native_layers.compiled(
-            tuple(layer for leaf in leaves for layer in native_layers.layers_of(leaf))
-        )
+        return compiled(tuple(layer for leaf in leaves for layer in layers_of(leaf)))
     except Unknown as problem:
         raise Unsupported(str(problem)) from problem
 
@@ -213,7 +215,7 @@ class Route:
     before: list[Step] = field(default_factory=list)
     after: list[Step] = field(default_factory=list)
     cut: int = WHOLE
-    programs: native_layers.Programs | None = None
+    programs: Programs | None = None
     normal_space: str = ""
     space: str = ""
 
