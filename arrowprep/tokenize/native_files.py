@@ -1,8 +1,9 @@
-"""What is large in tokenizer files, by the kernel: a vocabulary read flat, and merges as places in it."""
+"""What is large in tokenizer files, by the kernel: vocabularies read flat, and merges as places in them."""
 
 from __future__ import annotations
 
 from ctypes import byref, string_at
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,30 +21,66 @@ def read_parts(json: bytes) -> tuple[bytes, FlatVocabulary] | None:
 
     None where there is no kernel, or where anything about these is unusual, as a mistake is.
     """
-    from arrowprep.tokenize.models.flat import FlatVocabulary
-
-    library = load()
-    if isinstance(library, str):
+    found = _read("arrowprep_read", json)
+    if found is None:
         return None
-    try:
-        handle = call(library, "arrowprep_read", "arrowprep_parts_free", json, len(json))
-    except KernelFailure:
-        return None
-    parts = FileParts.from_address(handle.pointer)
-    n = parts.count
-    texts = Flat(string_at(parts.data, parts.size), _copied(parts.offsets, n + 1, np.int64))
+    parts, handle = found
     listed = json[parts.vocab[0]] == ord("[")
-    vocabulary = FlatVocabulary(
-        texts,
-        np.arange(n) if listed else _copied(parts.ids, n, np.int64),
-        _copied(parts.scores, n, np.float64) if listed else None,
-        _ways(parts),
-        lambda text: int(library.arrowprep_find(handle.pointer, text, len(text))),
-    )
+    vocabulary = _vocabulary(parts, handle, scored=listed, numbered=not listed)
     (start, stop), (then, end) = parts.vocab, parts.merges_at
     if end:
         return b"".join([json[:start], b"{}", json[stop:then], b"[]", json[end:]]), vocabulary
     return b"".join([json[:start], b"{}", json[stop:]]), vocabulary
+
+
+def read_pieces(model: bytes) -> tuple[FlatVocabulary, int] | None:
+    """The pieces that a SentencePiece model begins with, and the byte behind them; None as above."""
+    found = _read("arrowprep_read_pieces", model)
+    if found is None:
+        return None
+    parts, handle = found
+    kinds = _copied(parts.ids, parts.count, np.int64)
+    return replace(_vocabulary(parts, handle, scored=True, numbered=False), kinds=kinds), parts.vocab[1]
+
+
+def read_ranks(lines: bytes) -> FlatVocabulary | None:
+    """The tokens of a .tiktoken file in byte characters, with rising ranks; None as above."""
+    found = _read("arrowprep_read_ranks", lines)
+    return found and _vocabulary(*found, scored=False, numbered=True)
+
+
+def read_tekken(json: bytes) -> tuple[bytes, FlatVocabulary] | None:
+    """A tekken.json with an empty vocabulary, and what was there, as of a .tiktoken file; None as above."""
+    found = _read("arrowprep_read_tekken", json)
+    if found is None:
+        return None
+    start, stop = found[0].vocab
+    return b"".join([json[:start], b"[]", json[stop:]]), _vocabulary(*found, scored=False, numbered=True)
+
+
+def _read(function: str, content: bytes) -> tuple[FileParts, Handle] | None:
+    library = load()
+    if isinstance(library, str):
+        return None
+    try:
+        handle = call(library, function, "arrowprep_parts_free", content, len(content))
+    except KernelFailure:
+        return None
+    return FileParts.from_address(handle.pointer), handle
+
+
+def _vocabulary(parts: FileParts, handle: Handle, *, scored: bool, numbered: bool) -> FlatVocabulary:
+    from arrowprep.tokenize.models.flat import FlatVocabulary
+
+    n, library = parts.count, load()
+    assert not isinstance(library, str)
+    return FlatVocabulary(
+        Flat(string_at(parts.data, parts.size), _copied(parts.offsets, n + 1, np.int64)),
+        _copied(parts.ids, n, np.int64) if numbered else np.arange(n),
+        _copied(parts.scores, n, np.float64) if scored else None,
+        _ways(parts),
+        lambda text: int(library.arrowprep_find(handle.pointer, text, len(text))),
+    )
 
 
 def every_way(tokens: Flat) -> npt.NDArray[np.int32] | None:

@@ -242,6 +242,35 @@ static void lay_out(Input *in, uint8_t how) {
   free(frame), free(out), free(column);
 }
 
+/* What was read: texts that are found where they are, and numbers of some of them. */
+static void check_parts(arrowprep_parts *parts, size_t size) {
+  CHECK(parts->vocab[1] <= size && parts->merges_at[1] <= size);
+  for (size_t i = 0; i < parts->count; i++) {
+    size_t start = parts->offsets[i], stop = parts->offsets[i + 1];
+    CHECK(start <= stop && stop <= parts->size && characters((uint8_t *)parts->data + start, stop - start, 0) >= 0);
+    CHECK(arrowprep_find(parts, parts->data + start, stop - start) == (int64_t)i);
+  }
+  for (size_t i = 0; i < 3 * parts->merges; i++) CHECK((size_t)parts->ways[i] < parts->count);
+  arrowprep_parts_free(parts);
+}
+
+/* A SentencePiece model, a .tiktoken file, a tekken.json, or what follows their beginnings. */
+static void read_format(Input *in, uint8_t how) {
+  static const char *const begins[] = {"\x0a\x0c\x0a\x03<a>\x15\0\0\xc0\xbf\x18\x02", "IQ== 0\nYWI= 1\n",
+                                       "{\"vocab\":[{\"rank\":0,\"token_bytes\":\"IQ==\"}"};
+  static const size_t lengths[] = {14, 14, 41};
+  arrowprep_parts *(*const readers[])(const uint8_t *, size_t, arrowprep_failure *) = {
+      arrowprep_read_pieces, arrowprep_read_ranks, arrowprep_read_tekken};
+  size_t before = how & 4 ? lengths[how % 3] : 0, size = before + in->left;
+  uint8_t *content = malloc(size);
+  memcpy(content, begins[how % 3], before);
+  if (in->left) memcpy(content + before, in->at, in->left);
+  arrowprep_failure failure = {0};
+  arrowprep_parts *parts = readers[how % 3](content, size, &failure);
+  if (parts) check_parts(parts, size); else check_failure(&failure);
+  free(content);
+}
+
 /* A tokenizer.json, or what follows its beginning; read again without what was taken out. */
 static void read_file(Input *in, uint8_t how) {
   static const char *const begins[] = {"", "{\"model\":", "{\"model\":{\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[", "{\"model\":{\"vocab\":[["};
@@ -253,14 +282,8 @@ static void read_file(Input *in, uint8_t how) {
   arrowprep_failure failure = {0};
   arrowprep_parts *parts = arrowprep_read(json, size, &failure);
   if (!parts) check_failure(&failure); else {
-    CHECK(parts->vocab[0] < parts->vocab[1] && parts->vocab[1] <= size && parts->merges_at[1] <= size);
-    for (size_t i = 0; i < parts->count; i++) {
-      size_t start = parts->offsets[i], stop = parts->offsets[i + 1];
-      CHECK(start <= stop && stop <= parts->size && characters((uint8_t *)parts->data + start, stop - start, 0) >= 0);
-      CHECK(arrowprep_find(parts, parts->data + start, stop - start) == (int64_t)i);
-    }
-    for (size_t i = 0; i < 3 * parts->merges; i++) CHECK((size_t)parts->ways[i] < parts->count);
-    arrowprep_parts_free(parts);
+    CHECK(parts->vocab[0] < parts->vocab[1]);
+    check_parts(parts, size);
   }
   int64_t ends[4] = {0, in->left / 3, in->left / 2, in->left};
   arrowprep_strings tokens = {json + before, in->left, ends, 3};
@@ -302,14 +325,14 @@ static void read_lines(Input *in, uint8_t how) {
 
 int LLVMFuzzerInitialize(int *count, char ***words) {
   (void)count, (void)words;
-  CHECK(arrowprep_abi() == 14);
+  CHECK(arrowprep_abi() == 15);
   fprintf(stderr, "border: %s path\n", arrowprep_cpu() ? "AVX2" : "portable");
   make_models();
   return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static void (*const kinds[])(Input *, uint8_t) = {encode, encode, garbage, count, learn, lay_out, read_file, read_lines, spell_any, spell_any, decode_any};
+  static void (*const kinds[])(Input *, uint8_t) = {encode, encode, garbage, count, learn, lay_out, read_file, read_lines, read_format, spell_any, spell_any, decode_any};
   Input in = {data, size};
   uint8_t kind = byte(&in), how = byte(&in);
   kinds[kind % (sizeof kinds / sizeof *kinds)](&in, how);

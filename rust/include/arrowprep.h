@@ -122,7 +122,7 @@ typedef struct {
 } arrowprep_merge;
 
 /* What is large in a tokenizer file: `count` tokens in UTF-8, `size` bytes of it, count + 1
- * offsets; as many ids, or scores where the vocabulary is a list. ways: places of the left
+ * offsets; as many ids, or scores where the vocabulary is a list; of pieces scores, and their kinds as ids. ways: places of the left
  * token, the right one, and what they make, of each merge. vocab, merges_at: from which byte
  * of the file to which they are written; 0 to 0 for what is not there. */
 typedef struct {
@@ -308,6 +308,14 @@ size_t arrowprep_learn(arrowprep_learner *learner, size_t vocab_size, int64_t mi
  * about them is unusual, and says nothing else of what is wrong; of the rest of the file
  * only where it ends is looked at. */
 arrowprep_parts *arrowprep_read(const uint8_t *json, size_t size, arrowprep_failure *failure);
+
+/* The pieces that a SentencePiece model begins with; vocab[1] is the byte behind them. */
+arrowprep_parts *arrowprep_read_pieces(const uint8_t *model, size_t size, arrowprep_failure *failure);
+
+/* The tokens of a .tiktoken file, and of the list at "vocab" in a tekken.json: in byte
+ * characters, with their ranks as ids, which rise. */
+arrowprep_parts *arrowprep_read_ranks(const uint8_t *lines, size_t size, arrowprep_failure *failure);
+arrowprep_parts *arrowprep_read_tekken(const uint8_t *json, size_t size, arrowprep_failure *failure);
 
 /* The merges of tokens without any: every way to cut one in two others. */
 arrowprep_parts *arrowprep_every_way(const arrowprep_strings *tokens, arrowprep_failure *failure);

@@ -24,7 +24,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 14;
+pub const ABI: u32 = 15;
 
 #[repr(C)]
 pub struct Failure {
@@ -869,6 +869,42 @@ pub unsafe extern "C" fn arrowprep_read(
 /// # Safety
 /// See the header.
 #[no_mangle]
+pub unsafe extern "C" fn arrowprep_read_pieces(
+    model: *const u8,
+    size: usize,
+    failure: *mut Failure,
+) -> *mut FileParts {
+    // SAFETY: passed on
+    guarded(failure, || file_parts(read::read_pieces(unsafe { values(model, size)? })))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_read_ranks(
+    lines: *const u8,
+    size: usize,
+    failure: *mut Failure,
+) -> *mut FileParts {
+    // SAFETY: passed on
+    guarded(failure, || file_parts(read::read_ranks(unsafe { values(lines, size)? })))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_read_tekken(
+    json: *const u8,
+    size: usize,
+    failure: *mut Failure,
+) -> *mut FileParts {
+    // SAFETY: passed on
+    guarded(failure, || file_parts(read::read_tekken(unsafe { values(json, size)? })))
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
 pub unsafe extern "C" fn arrowprep_every_way(
     tokens: *const Strings,
     failure: *mut Failure,
@@ -894,7 +930,7 @@ pub unsafe extern "C" fn arrowprep_find(parts: *const FileParts, text: *const u8
 #[no_mangle]
 pub unsafe extern "C" fn arrowprep_parts_free(parts: *mut FileParts) {
     if !parts.is_null() {
-        // SAFETY: it came from one of the two above, and is not used again
+        // SAFETY: it came from one of those above, and is not used again
         drop(unsafe { Box::from_raw(parts) });
     }
 }

@@ -96,6 +96,18 @@ pub fn spelled(token: &[u8], bytes: &mut Vec<u8>) -> bool {
     true
 }
 
+/// Append the character that spells a byte: the way back of `spelled`.
+pub fn write_spelled(byte: u8, token: &mut Vec<u8>) {
+    let code = match byte {
+        0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff => byte as u32,
+        0x00..=0x20 => 0x100 + byte as u32,
+        0x7f..=0xa0 => 0x121 + (byte - 0x7f) as u32,
+        0xad => 0x143,
+    };
+    let character = char::from_u32(code).expect("below the surrogates");
+    token.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +123,11 @@ mod tests {
         }
         found.sort_unstable();
         assert_eq!(found, (0..=255).collect::<Vec<u8>>());
+        for byte in found {
+            let mut token = Vec::new();
+            write_spelled(byte, &mut token);
+            assert!(spelled(&token, &mut bytes) && bytes == [byte]);
+        }
         assert!(spelled("Ġé".as_bytes(), &mut bytes) && bytes == [0x20, 0xe9]);
     }
 }

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from arrowprep import load_tokenizer
 from arrowprep.errors import BadTokenizerFile, TokenizerError, UnsupportedComponent
 from arrowprep.tokenize import Tokenizer
-from arrowprep.tokenize.files import sentencepiece_proto
 from arrowprep.tokenize.files.sentencepiece import read_sentencepiece
 from arrowprep.tokenize.models.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 
@@ -204,24 +203,6 @@ class TestBrokenFiles:
         for content in (noise, self.WHOLE[:at] + noise + self.WHOLE[at + len(noise) :]):
             with contextlib.suppress(TokenizerError):
                 read_sentencepiece(content)
-
-    @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=3), st.integers(0, 400))
-    def test_the_pieces_are_the_same_whether_read_at_once_or_one_by_one(
-        self, changes: list[tuple[int, int]], cut: int
-    ) -> None:
-        content = bytearray(model_file([*SPECIAL, *LETTERS * 8], BPE))
-        for at, byte in changes:
-            content[at % len(content)] = byte
-        readings = []
-        for in_bulk in (True, False):
-            with pytest.MonkeyPatch.context() as patch:
-                if not in_bulk:
-                    patch.setattr(sentencepiece_proto, "_plain_pieces", lambda _: ([], 0))
-                try:
-                    readings.append(repr(sentencepiece_proto.parse_model(bytes(content[: -cut or None]))))
-                except BadTokenizerFile as error:
-                    readings.append(str(error))
-        assert readings[0] == readings[1]
 
     @pytest.mark.parametrize(
         ("content", "problem"),

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from arrowprep.errors import BadTokenizerFile
+from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.models.sentencepiece import KINDS, LARGEST_SCORE, NORMAL, Piece
+from arrowprep.tokenize.native_files import read_pieces
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 UNIGRAM, BPE = 1, 2
@@ -31,11 +31,11 @@ class NormalizerSpec:
 class ModelFile:
     """What a .model file holds.
 
-    pieces: in the order of ids
+    pieces: in the order of ids; flat where the kernel has read them, none of them twice
     special: the texts that it names for unk, bos, eos and pad
     """
 
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[Piece] | FlatVocabulary = field(default_factory=list)
     model_type: int = UNIGRAM
     byte_fallback: bool = False
     treat_whitespace_as_suffix: bool = False
@@ -48,55 +48,39 @@ class ModelFile:
 
 def parse_model(content: bytes, name: str = "the file") -> ModelFile:
     """Raises BadTokenizerFile, which names the byte or the piece."""
-    pieces, at = _plain_pieces(content)
+    return _parse_flat(content, name) or _parse(content, name)
+
+
+def _parse_flat(content: bytes, name: str) -> ModelFile | None:
+    """The same with the pieces as the kernel reads them; None where it is to be read by Python alone."""
+    found = read_pieces(content)
+    if found is None:
+        return None
+    pieces, at = found
     model = ModelFile(pieces)
-    for number, value in _Message(content, name, at):
+    more = any(number == 1 for number, _ in _read_rest(_Message(content, name, at), model))
+    return None if more else model
+
+
+def _parse(content: bytes, name: str) -> ModelFile:
+    pieces: list[Piece] = []
+    model = ModelFile(pieces)
+    for number, value in _read_rest(_Message(content, name), model):
         if number == 1:
-            model.pieces.append(_piece(_Message(value, name), len(model.pieces)))
-        elif number == 2:
-            _read_trainer(_Message(value, name), model)
-        elif number == 3:
-            _read_normalizer(_Message(value, name), model.normalizer)
-    if not model.pieces:
+            pieces.append(_piece(_Message(value, name), len(pieces)))
+    if not pieces:
         raise BadTokenizerFile(f"{name} is no SentencePiece model: it has no pieces", place="pieces")
     return model
 
 
-def _plain_pieces(data: bytes) -> tuple[list[Piece], int]:
-    """The pieces that a file begins with, as far as they are written as usual, and the byte behind them.
-
-    As usual is: a text of less than 120 bytes, a score, and a kind, where they are not 0 and normal.
-    What is left is for those who name what is wrong, in ten times the time.
-    """
-    texts: list[bytes] = []
-    scores: list[int] = []  # where they are; of four zeros where there is none
-    kinds: list[int] = []
-    data += bytes(4)
-    at, nothing, last = 0, len(data) - 4, len(data) - 132
-    while at < last and data[at] == data[at + 2] == 0x0A and data[at + 1] < 128 > data[at + 3]:
-        behind, stop = at + 4 + data[at + 3], at + 2 + data[at + 1]
-        texts.append(data[at + 4 : behind])
-        scored = data[behind] == 0x15 and stop - behind >= 5
-        scores.append(behind + 1 if scored else nothing)
-        rest = behind + 5 * scored
-        if stop - rest == 2 and data[rest] == 0x18:
-            kinds.append(data[rest + 1])
-        elif stop == rest:
-            kinds.append(NORMAL)
-        else:
-            del texts[-1], scores[-1]
-            break
-        at = stop
-    places = np.array(scores, np.int64)[:, None] + np.arange(4)
-    with np.errstate(invalid="ignore"):  # what is no number is refused below
-        numbers = np.frombuffer(np.frombuffer(data, np.uint8)[places].tobytes(), "<f4").astype(np.float64)
-    try:
-        decoded = list(map(bytes.decode, texts))
-    except UnicodeDecodeError:
-        return [], 0
-    if not all(texts) or set(kinds) - {*KINDS} or not (np.abs(numbers) < LARGEST_SCORE).all():
-        return [], 0
-    return list(map(Piece, decoded, numbers.tolist(), kinds)), at
+def _read_rest(message: _Message, model: ModelFile) -> Iterator[tuple[int, Any]]:
+    """Read all that a file has beside its pieces. Gives each field."""
+    for number, value in message:
+        if number == 2:
+            _read_trainer(_Message(value, message.name), model)
+        elif number == 3:
+            _read_normalizer(_Message(value, message.name), model.normalizer)
+        yield number, value
 
 
 def _piece(message: _Message, id: int) -> Piece:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
 from arrowprep.errors import BadTokenizerFile, TokenizerError
+from arrowprep.tokenize import native_files
 from arrowprep.tokenize.bulk import uncollected
 from arrowprep.tokenize.component import Spec
-from arrowprep.tokenize.files.tiktoken import Ranks, byte_pair_tokenizer, decode_all, decode_base64
+from arrowprep.tokenize.files.tiktoken import (
+    Ranks,
+    byte_pair_tokenizer,
+    decode_all,
+    decode_base64,
+    has_every_byte,
+    spelled_ranks,
+)
+from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.special_tokens import frame_of
 from arrowprep.tokenize.tokenizer import Tokenizer
 
@@ -31,25 +41,56 @@ def read_tekken(content: bytes, place: str = "tekken.json") -> Tokenizer:
 
     Raises BadTokenizerFile, which names the place.
     """
+    if flat := _read_flat(content):
+        file, vocabulary = flat
+    else:
+        file, vocabulary = _parsed(content, place), None
     try:
-        with uncollected():
-            file = Spec(json.loads(content), "tekken")
-    except (ValueError, RecursionError) as error:
-        raise BadTokenizerFile(f"{place} is not JSON: {error}", place=place) from error
-    try:
-        return _build(file)
+        return _build(file, vocabulary)
     except TokenizerError as error:
         raise type(error)(f"{place}: {error.message}", **error.facts) from error
 
 
-def _build(file: Spec) -> Tokenizer:
-    config = file.child("config")
+def _parsed(content: bytes, place: str) -> Spec:
+    try:
+        with uncollected():
+            return Spec(json.loads(content), "tekken")
+    except (ValueError, RecursionError) as error:
+        raise BadTokenizerFile(f"{place} is not JSON: {error}", place=place) from error
+
+
+def _read_flat(content: bytes) -> tuple[Spec, FlatVocabulary] | None:
+    """The file without its vocabulary, and that as the kernel reads it; None where Python is to read all."""
+    found = native_files.read_tekken(content)
+    if found is None:
+        return None
+    rest, vocabulary = found
+    try:
+        file = Spec(json.loads(rest), "tekken")
+        num_special, num_ranks = _counts(file.child("config"))
+    except (ValueError, RecursionError):
+        return None  # what is wrong is said with its place in the whole file
+    vocabulary = vocabulary.first(min(max(num_ranks, 0), len(vocabulary.numbers)))
+    if not has_every_byte(vocabulary) or vocabulary.numbers[-1] >= num_ranks:
+        return None
+    return file, replace(vocabulary, numbers=vocabulary.numbers + num_special)
+
+
+def _counts(config: Spec) -> tuple[int, int]:
+    """How many special tokens there are, and how many ranks."""
     num_special = config.count("default_num_special_tokens")
     if num_special > MOST_SPECIAL:
         raise config.bad(f"'default_num_special_tokens' is {num_special}, more than {MOST_SPECIAL}")
-    ranks = _ranks(file, config.count("default_vocab_size") - num_special)
+    return num_special, config.count("default_vocab_size") - num_special
+
+
+def _build(file: Spec, vocabulary: dict[str, int] | FlatVocabulary | None) -> Tokenizer:
+    config = file.child("config")
+    num_special, num_ranks = _counts(config)
+    if vocabulary is None:
+        vocabulary = spelled_ranks(_ranks(file, num_ranks), "vocab", num_special)
     specials = {token: id for id, token in enumerate(_special_tokens(file, num_special))}
-    tokenizer = byte_pair_tokenizer(ranks, config.text("pattern"), specials, "vocab", num_special)
+    tokenizer = byte_pair_tokenizer(vocabulary, config.text("pattern"), specials)
     if "<s>" in specials:
         tokenizer.post_processor = frame_of(("<s>", specials["<s>"]), None)
     tokenizer.encode_special_tokens = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from itertools import accumulate, pairwise
 
 from arrowprep.errors import BadArgument, BadTokenizerFile
@@ -15,6 +15,8 @@ from arrowprep.tokenize.decoders import ByteLevel as ByteLevelDecoder
 from arrowprep.tokenize.files.tiktoken_sets import BY_SIZE, SETS, PatternSet
 from arrowprep.tokenize.models import BPE
 from arrowprep.tokenize.models.bpe_tables import BpeTables
+from arrowprep.tokenize.models.flat import FlatVocabulary
+from arrowprep.tokenize.native_files import read_ranks
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.pre_tokenizers import ByteLevel, Split
 from arrowprep.tokenize.pre_tokenizers import Sequence as PreTokenizers
@@ -43,10 +45,16 @@ def read_tiktoken(
 
     Raises BadTokenizerFile, which names the line.
     """
-    ranks = parse_ranks(content, place)
-    chosen = _pattern_set(pattern, len(ranks))
+    flat = read_ranks(content)
+    known = flat is not None and has_every_byte(flat)
+    vocabulary = flat if flat and known else spelled_ranks(parse_ranks(content, place), place)
+    chosen = _pattern_set(pattern, len(_numbers(vocabulary)))
     specials = chosen.special_tokens if special_tokens is None else special_tokens
-    return byte_pair_tokenizer(ranks, chosen.pattern, specials, place)
+    return byte_pair_tokenizer(vocabulary, chosen.pattern, specials)
+
+
+def _numbers(vocabulary: dict[str, int] | FlatVocabulary) -> Sized:
+    return vocabulary.numbers if isinstance(vocabulary, FlatVocabulary) else vocabulary
 
 
 def _pattern_set(pattern: str | None, num_ranks: int) -> PatternSet:
@@ -95,10 +103,8 @@ def _new_rank(rank: bytes, token: bytes, ranks: Ranks) -> int:
     return int(rank)
 
 
-def byte_pair_tokenizer(
-    ranks: Ranks, pattern: str, special_tokens: Mapping[str, int], place: str, first_id: int = 0
-) -> Tokenizer:
-    """The pipeline that cuts by a pattern and merges bytes by rank.
+def spelled_ranks(ranks: Ranks, place: str, first_id: int = 0) -> dict[str, int]:
+    """Tokens in byte characters and their ids, by rank. Raises BadTokenizerFile, as `check_ranks`.
 
     first_id: the id of rank 0; special tokens may stand below it
     """
@@ -106,8 +112,23 @@ def byte_pair_tokenizer(
     tokens, numbers = list(ranks), list(ranks.values())
     if numbers != sorted(numbers):
         tokens, numbers = sorted(tokens, key=ranks.__getitem__), sorted(numbers)
+    return dict(zip(_spelled(tokens), (rank + first_id for rank in numbers), strict=True))
+
+
+def has_every_byte(vocabulary: FlatVocabulary) -> bool:
+    """Whether every text can be encoded."""
+    return all(vocabulary.place_of(character) >= 0 for character in BYTE_CHARACTERS)
+
+
+def byte_pair_tokenizer(
+    vocabulary: dict[str, int] | FlatVocabulary, pattern: str, special_tokens: Mapping[str, int]
+) -> Tokenizer:
+    """The pipeline that cuts by a pattern and merges bytes by rank.
+
+    vocabulary: tokens in byte characters, by rank
+    """
     model = BPE(ignore_merges=True)
-    model._tables = BpeTables(dict(zip(_spelled(tokens), (rank + first_id for rank in numbers), strict=True)))
+    model._tables = BpeTables(vocabulary)
     parts: dict[str, Component | None] = {
         "pre_tokenizer": PreTokenizers([_split(pattern), ByteLevel(add_prefix_space=False, use_regex=False)]),
         "decoder": ByteLevelDecoder(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ class FlatVocabulary:
     scores: (n,) of a file that has a list of tokens with scores; None of one that has ids
     ways: (3, m) of each merge the places of the left token and the right one, and of what they make
     find: the place of a text, in UTF-8; -1 where it is no token
+    kinds: (n,) of SentencePiece's pieces; None of others
     """
 
     texts: Flat
@@ -27,9 +28,14 @@ class FlatVocabulary:
     scores: npt.NDArray[np.float64] | None
     ways: npt.NDArray[np.int32]
     find: Callable[[bytes], int]
+    kinds: npt.NDArray[np.int64] | None = None
+
+    def place_of(self, token: str) -> int:
+        """The place of a token; -1 where it is none."""
+        return self.find(token.encode("utf-8", "surrogatepass"))
 
     def id_of(self, token: str) -> int | None:
-        place = self.find(token.encode("utf-8", "surrogatepass"))
+        place = self.place_of(token)
         return int(self.numbers[place]) if place >= 0 else None
 
     def token_of(self, id: int) -> str | None:
@@ -37,6 +43,17 @@ class FlatVocabulary:
         place = int(np.searchsorted(self.numbers, id))
         known = place < len(self.numbers) and self.numbers[place] == id
         return self.texts.text(place) if known else None
+
+    def first(self, n: int) -> FlatVocabulary:
+        """The first n of tokens that have ids and no merges."""
+        data, offsets = self.texts
+
+        def find(text: bytes) -> int:
+            place = self.find(text)
+            return place if place < n else -1
+
+        texts = Flat(data[: offsets[n]], offsets[: n + 1])
+        return replace(self, texts=texts, numbers=self.numbers[:n], find=find)
 
     @cached_property
     def rising(self) -> bool:

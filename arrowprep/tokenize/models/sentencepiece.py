@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from arrowprep.errors import TokenizerError
-from arrowprep.tokenize.bulk import feed_texts, little_endian, utf8
+from arrowprep.tokenize.bulk import Flat, feed_texts, little_endian, utf8
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.models.base import Token, Vocabulary, VocabularyModel
 from arrowprep.tokenize.models.bpe import BPE
+from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.models.merging import merge
 from arrowprep.tokenize.models.unigram import UNKNOWN_PENALTY, UNREACHED
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = KINDS = (1, 2, 3, 4, 5, 6)
 LARGEST_SCORE = 1e30  # sums of real ones stay far below
-IN_TEXT = (NORMAL, USER_DEFINED, UNUSED)
+IN_TEXT, ON_PATHS = (NORMAL, USER_DEFINED, UNUSED), (NORMAL, USER_DEFINED)
+SHARE = 16  # pieces for whose entries in dicts a character of text can be looked up in other ways
+
+N = TypeVar("N")
 
 
 class Piece(NamedTuple):
@@ -32,42 +37,94 @@ class Piece(NamedTuple):
 
 
 class PieceTables(Vocabulary):
-    """The pieces in the order of ids; of equal texts the last counts."""
+    """The pieces in the order of ids; of equal texts the last counts.
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        super().__init__({piece.text: id for id, piece in enumerate(pieces)})
-        self.pieces = pieces
+    given: a list; or flat, as the kernel reads them: then objects and dicts are made when they pay
+    scores, kinds: (n,) of the pieces
+    """
 
-    def feed(self, update: Callable[[bytes], None]) -> None:
-        update(bytes(piece.kind for piece in self.pieces))
-        update(little_endian(np.array([piece.score for piece in self.pieces], np.float64)))
-        feed_texts(update, utf8([piece.text for piece in self.pieces], "surrogatepass"))
+    def __init__(self, given: Sequence[Piece] | FlatVocabulary) -> None:
+        self._characters = 0
+        if isinstance(given, FlatVocabulary):
+            assert given.scores is not None
+            assert given.kinds is not None
+            super().__init__(given)
+            self.scores, self.kinds = given.scores, given.kinds
+        else:
+            super().__init__({piece.text: id for id, piece in enumerate(given)})
+            self.pieces = given
+            self.scores = np.array([piece.score for piece in given], np.float64)
+            self.kinds = np.array([piece.kind for piece in given], np.int64)
 
     @cached_property
-    def in_text(self) -> dict[str, Piece]:
-        """What a text can be made of: not control, unknown or byte pieces."""
-        return {piece.text: piece for piece in self.pieces if piece.kind in IN_TEXT}
+    def pieces(self) -> Sequence[Piece]:
+        return list(map(Piece, self.flat.list(), self.scores.tolist(), self.kinds.tolist()))
+
+    @cached_property
+    def flat(self) -> Flat:
+        return utf8([piece.text for piece in self.pieces], "surrogatepass")
+
+    def token_of(self, id: int) -> str | None:
+        if self._read is not None and not self._worth_dicts():
+            return self._read.token_of(id)
+        return self.pieces[id].text if 0 <= id < len(self.pieces) else None
+
+    def feed(self, update: Callable[[bytes], None]) -> None:
+        update(bytes(self.kinds.tolist()))
+        update(little_endian(self.scores))
+        feed_texts(update, self.flat)
+
+    def few(self, characters: int) -> FlatVocabulary | None:
+        """What to look pieces up in as long as there were few characters of text, these included."""
+        self._characters += characters
+        return self._read if self._characters * SHARE < len(self.kinds) else None
+
+    def of_kind(self, kind: int) -> list[tuple[int, str]]:
+        """The pieces of a kind, as ids and texts."""
+        ids = np.flatnonzero(self.kinds == kind).tolist()
+        if "pieces" in vars(self):
+            return [(id, self.pieces[id].text) for id in ids]
+        return [(id, self.flat.text(id)) for id in ids]
+
+    @cached_property
+    def in_text(self) -> dict[str, int]:
+        """What a text can be made of: not control, unknown or byte pieces. With their ids."""
+        return {piece.text: id for id, piece in enumerate(self.pieces) if piece.kind in IN_TEXT}
 
     @cached_property
     def unused(self) -> frozenset[str]:
-        return frozenset(piece.text for piece in self.pieces if piece.kind == UNUSED)
+        return frozenset(text for _, text in self.of_kind(UNUSED))
 
     @cached_property
     def unknown(self) -> int | None:
-        return next((id for id, piece in enumerate(self.pieces) if piece.kind == UNKNOWN), None)
+        return next((id for id, _ in self.of_kind(UNKNOWN)), None)
 
     @cached_property
     def byte_ids(self) -> dict[int, int]:
-        return {
-            int(piece.text[3:5], 16): id
-            for id, piece in enumerate(self.pieces)
-            if piece.kind == BYTE and re.fullmatch(r"<0x[0-9A-F]{2}>", piece.text)
-        }
+        spelled = re.compile(r"<0x[0-9A-F]{2}>")
+        return {int(text[3:5], 16): id for id, text in self.of_kind(BYTE) if spelled.fullmatch(text)}
 
     @cached_property
     def user_defined(self) -> re.Pattern[str] | None:
         """Finds user-defined pieces, the longest first."""
-        return longest_first(piece.text for piece in self.pieces if piece.kind == USER_DEFINED)
+        return longest_first(text for _, text in self.of_kind(USER_DEFINED))
+
+
+class Found(Generic[N]):
+    """A number for each piece that counts, by its text; looked up in what the kernel has read."""
+
+    def __init__(self, pieces: FlatVocabulary, numbers: list[N], kinds: Container[int]) -> None:
+        self._pieces = pieces
+        self._numbers = numbers
+        self._kinds = kinds
+
+    def get(self, text: str, default: Any = None) -> N | Any:
+        place = self._pieces.place_of(text)
+        assert self._pieces.kinds is not None
+        return self._numbers[place] if place >= 0 and self._pieces.kinds[place] in self._kinds else default
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.get(text) is not None
 
 
 def longest_first(texts: Iterable[str]) -> re.Pattern[str] | None:
@@ -90,9 +147,9 @@ class SentencePieceModel(VocabularyModel):
 
     _tables: PieceTables
 
-    def __init__(self, pieces: Iterable[Piece], byte_fallback: bool = False) -> None:
+    def __init__(self, pieces: Iterable[Piece] | FlatVocabulary, byte_fallback: bool = False) -> None:
         self.byte_fallback = byte_fallback
-        self._tables = PieceTables(list(pieces))
+        self._tables = PieceTables(pieces if isinstance(pieces, FlatVocabulary) else list(pieces))
 
     @property
     def pieces(self) -> Sequence[Piece]:
@@ -113,9 +170,6 @@ class SentencePieceModel(VocabularyModel):
     def _nearest_json(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def id_to_token(self, id: int) -> str | None:
-        return self.pieces[id].text if 0 <= id < len(self.pieces) else None
-
     @property
     def untold(self) -> None:
         """None: unknown text, and all but the last byte of a character, stand for texts of their own."""
@@ -124,10 +178,13 @@ class SentencePieceModel(VocabularyModel):
         tokens: list[Token] = []
         at = 0
         fusing = False
-        for text in self._parts(sequence):
+        parts, known = self._parts(sequence)
+        for text in parts:
             start, at = at, at + len(text)
-            if text in self._known:
-                tokens.append(Token(self._tables.ids[text], text, (start, at)))
+            if text in known:
+                id = self._tables.id_of(text)
+                assert id is not None
+                tokens.append(Token(id, text, (start, at)))
                 fusing = False
                 continue
             if self.byte_fallback:
@@ -140,13 +197,8 @@ class SentencePieceModel(VocabularyModel):
             fusing = not self.byte_fallback
         return tokens
 
-    @property
-    def _known(self) -> Container[str]:
-        """The parts that are pieces."""
-        raise NotImplementedError
-
-    def _parts(self, sequence: str) -> list[str]:
-        """The pieces of a text; a part that is none is one unknown character."""
+    def _parts(self, sequence: str) -> tuple[list[str], Container[str]]:
+        """The pieces of a text, and what all of them are in; a part that is not is one unknown character."""
         raise NotImplementedError
 
     def _spelled(self, text: str, start: int) -> list[Token]:
@@ -157,7 +209,7 @@ class SentencePieceModel(VocabularyModel):
         ids = [self._tables.byte_ids[byte] for byte in data]
         last = len(ids) - 1
         return [
-            Token(id, self.pieces[id].text, (start, start + len(text) if i == last else start))
+            Token(id, self._tables.token_of(id) or "", (start, start + len(text) if i == last else start))
             for i, id in enumerate(ids)
         ]
 
@@ -187,14 +239,14 @@ class SentencePieceBPE(SentencePieceModel):
         return cls(_read_pieces(spec, texts), spec.flag("byte_fallback"))
 
     def _nearest_json(self) -> dict[str, Any]:
-        unknown = self._tables.unknown
-        texts = sorted(self._tables.in_text.values(), key=lambda piece: -piece.score)
+        unknown, scores = self._tables.unknown, self._tables.scores
+        texts = sorted(self._tables.in_text, key=lambda text: -scores[self._tables.in_text[text]])
         nearest = BPE(
             unk_token=None if unknown is None else self.pieces[unknown].text,
             fuse_unk=True,
             byte_fallback=self.byte_fallback,
         )
-        merges = [pair for piece in texts for pair in self._splits(piece.text)]
+        merges = [pair for text in texts for pair in self._splits(text)]
         return {**nearest.options_json(), "vocab": self._tables.by_id(), "merges": merges}
 
     def _splits(self, text: str) -> list[tuple[str, str]]:
@@ -205,29 +257,36 @@ class SentencePieceBPE(SentencePieceModel):
             if (left := text[:i]) in known and (right := text[i:]) in known
         ]
 
-    @property
-    def _known(self) -> Container[str]:
-        return self._tables.in_text
+    @cached_property
+    def _rank_of(self) -> list[int]:
+        """(n,) of each piece by its score, the highest first; equal scores have the same."""
+        falling = np.argsort(-self._tables.scores, kind="stable")
+        ranks = np.zeros(len(falling), np.int64)
+        ranks[falling[1:]] = np.cumsum(np.diff(self._tables.scores[falling]) != 0)
+        found: list[int] = ranks.tolist()
+        return found
 
     @cached_property
-    def _ranks(self) -> _RankOfResult:
-        pieces = self._tables.in_text.values()
-        order = {score: rank for rank, score in enumerate(sorted({p.score for p in pieces}, reverse=True))}
-        return _RankOfResult({piece.text: order[piece.score] for piece in pieces})
+    def _ranks(self) -> dict[str, int]:
+        ranks = self._rank_of
+        return {text: ranks[id] for text, id in self._tables.in_text.items()}
 
-    def _parts(self, sequence: str) -> list[str]:
+    def _parts(self, sequence: str) -> tuple[list[str], Container[str]]:
+        few = self._tables.few(len(sequence))
+        known = Found(few, self._rank_of, IN_TEXT) if few else self._ranks
+        ranks = _RankOfResult(known)
         user_defined = self._tables.user_defined
         if user_defined is None:
-            return self._merged(sequence)
+            return self._merged(sequence, ranks), known
         parts: list[str] = []
         last = 0
         for match in user_defined.finditer(sequence):
-            parts += self._merged(sequence[last : match.start()])
+            parts += self._merged(sequence[last : match.start()], ranks)
             parts.append(match.group())
             last = match.end()
-        return parts + self._merged(sequence[last:])
+        return parts + self._merged(sequence[last:], ranks), known
 
-    def _merged(self, text: str) -> list[str]:
+    def _merged(self, text: str, ranks: _RankOfResult) -> list[str]:
         made: dict[str, tuple[str, str]] = {}
 
         def join(left: str, right: str) -> str:
@@ -235,7 +294,7 @@ class SentencePieceBPE(SentencePieceModel):
             return left + right
 
         unused = self._tables.unused
-        parts, _ = merge(list(text), [1] * len(text), self._ranks, join if unused else str.__add__)
+        parts, _ = merge(list(text), [1] * len(text), ranks, join if unused else str.__add__)
         return (
             [smaller for part in parts for smaller in _taken_apart(part, unused, made)] if unused else parts
         )
@@ -253,8 +312,8 @@ def _taken_apart(part: str, unused: Container[str], made: dict[str, tuple[str, s
 class _RankOfResult:
     """Ranks of pairs, looked up by what they make."""
 
-    def __init__(self, ranks: dict[str, int]) -> None:
-        self._rank = ranks.get
+    def __init__(self, ranks: dict[str, int] | Found[int]) -> None:
+        self._rank: Callable[[str, int], int] = ranks.get
 
     def get(self, pair: tuple[str, str], default: int, /) -> int:
         return self._rank(pair[0] + pair[1], default)
@@ -286,23 +345,28 @@ class SentencePieceUnigram(SentencePieceModel):
         return {"type": "Unigram", "unk_id": unknown, "vocab": vocab, "byte_fallback": self.byte_fallback}
 
     @cached_property
-    def _scores(self) -> dict[str, float]:
-        """Of the pieces that may be on a path."""
-        best = max((p.score for p in self.pieces if p.kind == NORMAL), default=0.0)
-        return {
-            text: len(text.encode()) * best - 0.1 if piece.kind == USER_DEFINED else piece.score
-            for text, piece in self._tables.in_text.items()
-            if piece.kind != UNUSED
-        }
+    def _score_of(self) -> list[float]:
+        """(n,) of each piece on a path."""
+        tables = self._tables
+        best = max(self._normal_scores.tolist(), default=0.0)
+        whole = np.diff(tables.flat.offsets) * best - 0.1
+        found: list[float] = np.where(tables.kinds == USER_DEFINED, whole, tables.scores).tolist()
+        return found
 
     @property
-    def _known(self) -> Container[str]:
-        return self._scores
+    def _normal_scores(self) -> npt.NDArray[np.float64]:
+        scores: npt.NDArray[np.float64] = self._tables.scores[self._tables.kinds == NORMAL]
+        return scores
+
+    @cached_property
+    def _scores(self) -> dict[str, float]:
+        """Of the pieces that may be on a path."""
+        scores, kinds = self._score_of, self._tables.kinds
+        return {text: scores[id] for text, id in self._tables.in_text.items() if kinds[id] != UNUSED}
 
     @cached_property
     def _unknown_score(self) -> float:
-        lowest = min((p.score for p in self.pieces if p.kind == NORMAL), default=0.0)
-        return _rounded(lowest - UNKNOWN_PENALTY)
+        return _rounded(min(self._normal_scores.tolist(), default=0.0) - UNKNOWN_PENALTY)
 
     @cached_property
     def _lengths(self) -> dict[str, tuple[int, ...]]:
@@ -313,8 +377,29 @@ class SentencePieceUnigram(SentencePieceModel):
                 found.setdefault(text[:2], set()).add(len(text))
         return {start: tuple(sorted(all)) for start, all in found.items()}
 
-    def _parts(self, sequence: str) -> list[str]:
-        scores, lengths_of, unknown = self._scores, self._lengths, self._unknown_score
+    @cached_property
+    def _every_length(self) -> Mapping[str, tuple[int, ...]]:
+        """The same without a look at each piece: all lengths that there are, for any pair."""
+        flat = self._tables.flat
+        begins = np.flatnonzero(np.frombuffer(flat.data, np.int8) >= -64)
+        longest = int(np.diff(np.searchsorted(begins, flat.offsets)).max(initial=0))
+        return _Always(tuple(range(2, longest + 1)))
+
+    def _parts(self, sequence: str) -> tuple[list[str], Container[str]]:
+        scores: Found[float] | dict[str, float]
+        if few := self._tables.few(len(sequence)):
+            scores, lengths_of = Found(few, self._score_of, ON_PATHS), self._every_length
+        else:
+            scores, lengths_of = self._scores, self._lengths
+        return self._best_path(sequence, scores, lengths_of), scores
+
+    def _best_path(
+        self,
+        sequence: str,
+        scores: Found[float] | dict[str, float],
+        lengths_of: Mapping[str, tuple[int, ...]],
+    ) -> list[str]:
+        unknown = self._unknown_score
         n = len(sequence)
         best = [0.0] * (n + 1)
         begins = [UNREACHED] * (n + 1)
@@ -340,6 +425,16 @@ class SentencePieceUnigram(SentencePieceModel):
             stop = begins[stop]
         parts.reverse()
         return parts
+
+
+class _Always(dict[str, tuple[int, ...]]):
+    """The same for every key."""
+
+    def __init__(self, value: tuple[int, ...]) -> None:
+        self._value = value
+
+    def get(self, key: str, default: Any = None, /) -> tuple[int, ...]:
+        return self._value
 
 
 def _rounded(score: float) -> float:

@@ -199,6 +199,12 @@ impl<'a> Scanner<'a> {
         (self.at > start).then_some((number, self.at - start))
     }
 
+    /// Go past a null.
+    pub fn null(&mut self) -> Option<()> {
+        self.next()?;
+        self.data[self.at..].starts_with(b"null").then(|| self.at += 4)
+    }
+
     /// Go past a value, and right past it where it is one.
     pub fn skip(&mut self) -> Option<()> {
         let mut depth = 0usize;

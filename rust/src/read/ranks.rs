@@ -1,0 +1,170 @@
+//! Tokens in base64 with their ranks: the lines of a .tiktoken file, the entries of a tekken.json.
+
+use super::json::Scanner;
+use super::parts::Parts;
+use crate::spelling::write_spelled;
+
+/// Bytes of a token; more are refused by the reader that says what is wrong.
+const LONGEST: usize = 1024;
+
+/// Tokens in byte characters, with their ranks as ids, from lines of `base64 rank`; they rise.
+///
+/// None where anything is unusual, a mistake too, as in `read`.
+pub fn read_ranks(lines: &[u8]) -> Option<Parts> {
+    let mut parts = Parts::default();
+    let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
+    for line in lines.split(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let space = line.iter().position(|&byte| byte == b' ')?;
+        let digits = &line[space + 1..];
+        let mut number = Scanner::new(digits);
+        let rank = number.count().filter(|_| digits[0].is_ascii_digit() && number.end() == digits.len())?;
+        add(&line[..space], rank, &mut parts)?;
+    }
+    Some(parts)
+}
+
+/// The same of the list at "vocab" of a tekken.json, and where that is written.
+pub fn read_tekken(json: &[u8]) -> Option<Parts> {
+    let mut parts = Parts::default();
+    let mut scanner = Scanner::new(json);
+    let (mut room, mut other) = (Vec::new(), Vec::new());
+    scanner.object(|scanner, key| {
+        let start = scanner.place();
+        if key != b"vocab" {
+            return scanner.skip();
+        }
+        if !parts.vocab.is_empty() {
+            return None;
+        }
+        scanner.items(*b"[]", |scanner| {
+            let (mut token, mut rank) = (None, None);
+            scanner.object(|scanner, key| {
+                match key {
+                    b"rank" if rank.is_none() => rank = Some(scanner.count()?),
+                    b"token_bytes" if token.is_none() => {
+                        let text = scanner.text(&mut other)?;
+                        room.clear();
+                        room.extend_from_slice(text);
+                        token = Some(());
+                    }
+                    b"token_str" if scanner.next()? == b'"' => {
+                        scanner.text(&mut other)?;
+                    }
+                    b"token_str" => scanner.null()?,
+                    _ => return None,
+                }
+                Some(())
+            })?;
+            token.and_then(|()| add(&room, rank?, &mut parts))
+        })?;
+        parts.vocab = start..scanner.end();
+        std::str::from_utf8(&json[parts.vocab.clone()]).ok()?;
+        Some(())
+    })?;
+    (!parts.vocab.is_empty()).then_some(parts)
+}
+
+/// A token that is new, of a rank above that before.
+fn add(encoded: &[u8], rank: u32, parts: &mut Parts) -> Option<()> {
+    if parts.ids.last().is_some_and(|&last| last >= rank as i64) || encoded.len() / 4 * 3 > LONGEST {
+        return None;
+    }
+    decode(encoded, |byte| write_spelled(byte, &mut parts.tokens.data))?;
+    parts.tokens.end()?;
+    parts.ids.push(rank as i64);
+    Some(())
+}
+
+/// The bytes of base64 that is padded to fours, and has no bits to spare. `=` alone, which Whisper's file has, has none.
+fn decode(encoded: &[u8], mut put: impl FnMut(u8)) -> Option<()> {
+    if encoded == b"=" {
+        return Some(());
+    }
+    let padding = encoded.iter().rev().take_while(|&&byte| byte == b'=').count();
+    if encoded.is_empty() || encoded.len() % 4 != 0 || padding > 2 {
+        return None;
+    }
+    for four in encoded[..encoded.len() - padding].chunks(4) {
+        let mut bits = 0u32;
+        for &character in four {
+            bits = bits << 6 | SIXES[character as usize].checked_sub(1)? as u32;
+        }
+        bits <<= 6 * (4 - four.len());
+        let bytes = bits.to_be_bytes();
+        bytes[1..four.len()].iter().for_each(|&byte| put(byte));
+        if bytes[four.len()..].iter().any(|&byte| byte != 0) {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// What each character of base64 stands for, and 1 more; 0 of others.
+const SIXES: [u8; 256] = {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < 64 {
+        table[letters[i] as usize] = i as u8 + 1;
+        i += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_tokens_in_byte_characters() {
+        let parts = read_ranks(b"IQ== 0\nIGE= 2\r\n= 5\nw6kh 7").unwrap();
+        assert_eq!(parts.tokens.data, "!ĠaÃ©!".as_bytes());
+        assert_eq!((parts.tokens.offsets, parts.ids), (vec![0, 1, 4, 4, 9], vec![0, 2, 5, 7]));
+    }
+
+    #[test]
+    fn entries_are_the_same() {
+        let json = br#"{"config":{"a":1},"vocab":[{"rank":0,"token_bytes":"IQ==","token_str":"!"},
+            {"token_str":null,"token_bytes":"/w==","rank":1}],"image":null}"#;
+        let parts = read_tekken(json).unwrap();
+        assert_eq!((&parts.tokens.data[..], &parts.ids[..]), ("!ÿ".as_bytes(), &[0, 1][..]));
+        assert!(json[parts.vocab.clone()].starts_with(b"[{") && json[parts.vocab].ends_with(b"}]"));
+    }
+
+    #[test]
+    fn what_is_unusual_is_left() {
+        let broken: [&[u8]; 14] = [
+            b"",
+            b"IQ==",
+            b"IQ== x",
+            b"IQ==  0",
+            b"IQ== 0 ",
+            b"IQ 0",
+            b"I=== 0",
+            b"I$== 0",
+            b"IR== 0",
+            b" 0",
+            b"IQ== 0\nIQ== 1",
+            b"IQ== 1\nIg== 1",
+            b"IQ== 0\n\nIg== 1",
+            b"IQ== -1",
+        ];
+        for lines in broken {
+            assert!(read_ranks(lines).is_none(), "{lines:?}");
+        }
+        assert!(read_ranks(&["QUFB".repeat(342).as_bytes(), b" 0"].concat()).is_none());
+        for json in [
+            r#"{}"#,
+            r#"{"vocab":{}}"#,
+            r#"{"vocab":[{"rank":0}]}"#,
+            r#"{"vocab":[{"rank":0,"token_bytes":"IQ==","x":1}]}"#,
+            r#"{"vocab":[{"rank":0,"token_bytes":"IQ==","token_str":nul}]}"#,
+            r#"{"vocab":[{"rank":0,"rank":0,"token_bytes":"IQ=="}]}"#,
+            r#"{"vocab":[{"rank":0,"token_bytes":"IQ=="}],"vocab":[]}"#,
+            r#"{"vocab":[{"rank":0,"token_bytes":"IQ=="}]"#,
+        ] {
+            assert!(read_tekken(json.as_bytes()).is_none(), "{json}");
+        }
+    }
+}
