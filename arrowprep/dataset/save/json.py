@@ -29,6 +29,7 @@ def write_json(
     force_ascii: bool = False,
     indent: int | None = None,
     compression: str | None = "infer",
+    index: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> int:
     """Write rows as JSON in UTF-8; returns the number of bytes, before compression.
@@ -36,6 +37,7 @@ def write_json(
     lines: one object a line (the default for orient="records"), else one array
     orient: as pandas means it; all but "records" go through pandas, the whole table in memory
     compression: gzip, bz2, xz, zstd, None, or "infer" from the suffix
+    index: whether rows are numbered, as pandas means it; by default not in "split" and "table"
 
     Dates and times become ISO 8601 text, whole decimals numbers, other decimals
     text, bytes base64 text; NaN and the infinities, which JSON lacks, null.
@@ -49,7 +51,7 @@ def write_json(
         )
     encode = encoder(force_ascii, indent)
     if orient != "records":
-        texts = iter([_by_pandas(batches, orient, force_ascii, indent)])
+        texts = iter([_by_pandas(batches, orient, force_ascii, indent, index)])
     elif lines:
         texts = (encode(row) + "\n" for row in _rows(batches))
     else:
@@ -115,9 +117,14 @@ def _without_nan(value: Any) -> Any:
 
 
 def _by_pandas(
-    batches: Iterable[pa.RecordBatch | pa.Table], orient: str, force_ascii: bool, indent: int | None
+    batches: Iterable[pa.RecordBatch | pa.Table],
+    orient: str,
+    force_ascii: bool,
+    indent: int | None,
+    index: bool | None,
 ) -> str:
     import pandas as pd
 
     frame: Any = pd.DataFrame(list(_rows(batches)), dtype=object)  # a null leaves integers whole
-    return str(frame.to_json(orient=orient, force_ascii=force_ascii, indent=indent))
+    index = False if index is None and orient in ("split", "table") else index  # as `datasets` has it
+    return str(frame.to_json(orient=orient, force_ascii=force_ascii, indent=indent, index=index))

@@ -159,8 +159,6 @@ def merged(table: pa.Table, returned: Returned, removed: Sequence[str]) -> pa.Ta
     gone = returned.gone.union(removed)
     if new is None:
         return table.select([name for name in table.column_names if name not in gone])
-    if returned.whole:
-        return new
     columns = {}
     for name in table.column_names:
         if name in new.column_names:

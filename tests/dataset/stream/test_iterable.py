@@ -392,3 +392,27 @@ def test_rows_in_memory_stream_in_as_many_shards_as_asked(num_shards: int) -> No
     for stream in streams:
         assert (stream.num_shards, stream.split) == (num_shards, "test")
         assert list(stream) == rows.to_list()
+
+
+@pytest.mark.parametrize("batched", [True, False])
+@pytest.mark.parametrize("format", ["arrow", "pandas", "polars"])
+def test_a_table_that_comes_back_with_a_column_more_keeps_the_others(format: str, batched: bool) -> None:
+    pytest.importorskip("polars" if format == "polars" else "pandas", reason=f"{format} is not installed")
+
+    def longer(table):
+        if format == "pandas":
+            return table.assign(c=[7] * len(table))
+        if format == "polars":
+            return table.with_columns(table["a"].alias("c") * 0 + 7)
+        return table.append_column("c", pa.array([7] * len(table)))
+
+    stream = stream_of(a=[1, 2, 3], b=["x", "y", "z"])
+    mapped = stream.with_format(format).map(longer, batched=batched).with_format(None)
+    assert list(mapped) == [{**row, "c": 7} for row in stream]
+    dropped = stream.with_format("arrow").map(lambda table: table.select(["b"]), batched=batched)
+    assert list(dropped.with_format(None)) == [{"b": row["b"]} for row in stream]
+
+
+def test_a_table_may_come_back_with_fewer_rows() -> None:
+    stream = stream_of(a=[1, 2, 3]).with_format("arrow").map(lambda table: table.slice(1, 1), batched=True)
+    assert list(stream.with_format(None)) == [{"a": 2}]
