@@ -20,7 +20,6 @@ import pyarrow.json as pj
 import pyarrow.types as pat
 
 from arrowprep.dataset import as_json, widen
-from arrowprep.dataset.compute import pc
 from arrowprep.dataset.load import json_document, json_rows, natural
 from arrowprep.dataset.load.json_native import can_read, read_lines
 from arrowprep.dataset.load.sources import (
@@ -34,6 +33,7 @@ from arrowprep.dataset.load.sources import (
 )
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.dataset.load.suffixes import is_compressed
+from arrowprep.dataset.plain import valid_flags
 from arrowprep.errors import ArrowprepWarning, TypeConflict
 
 OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
@@ -349,14 +349,21 @@ def _may_lose_digits(table: pa.Table, hint: pa.Schema) -> bool:
 def _is_suspect(array: pa.Array, told: pa.DataType | None) -> bool:
     kind = array.type
     if pat.is_floating(kind):
-        largest = None if told == kind else pc.max(pc.abs(array)).as_py()
-        return bool(largest is not None and not largest < _EXACT)
+        return told != kind and not _largest(array) < _EXACT
     if pat.is_list(kind):
         return _is_suspect(array.values, told.value_type if told is not None else None)
     if pat.is_struct(kind):
         inner = {field.name: field.type for field in told} if told is not None else {}
         return any(_is_suspect(array.field(i), inner.get(kind[i].name)) for i in range(kind.num_fields))
     return False
+
+
+def _largest(array: pa.DoubleArray) -> float:
+    """The magnitude of the largest number, 0 of none; by its buffer, for to import pc takes 50 ms."""
+    if not len(array):
+        return 0.0
+    numbers = np.frombuffer(array.buffers()[1], np.float64, array.offset + len(array))[array.offset :]
+    return float(np.fmax.reduce(np.abs(numbers[valid_flags(array)]), initial=0.0))
 
 
 def _one_a_line(block: Block, table: pa.Table) -> bool:
