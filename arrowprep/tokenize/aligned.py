@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -59,7 +60,7 @@ class Aligned:
             return self.start + starts, self.start + stops
         if not len(starts):
             return starts, stops
-        before, after = np.array([*self.starts, self.ends[-1]]), np.array(self.ends)
+        before, after = np.append(self.starts, self.ends[-1]), np.asarray(self.ends)
         firsts = before[starts]
         return firsts, np.where(stops > starts, after[stops - 1], firsts)
 
@@ -88,9 +89,14 @@ class Aligned:
         lasts: in a full alignment, for all of the characters from there to lasts[i]
         """
         before, after = self.spans()
-        starts = [before[source] if source >= 0 else self.start for source in sources]
         until = lasts if self.full and lasts is not None else sources
-        ends = [after[source] if source >= 0 else self.start for source in until]
+        # arrays: a list of a long text's places takes five times the memory
+        if min(sources, default=0) < 0:
+            starts = array("q", (before[source] if source >= 0 else self.start for source in sources))
+            ends = array("q", (after[source] if source >= 0 else self.start for source in until))
+        else:
+            starts = array("q", map(before.__getitem__, sources))
+            ends = array("q", map(after.__getitem__, until))
         return Aligned(text, starts[0] if starts else self.start, starts, ends, full=self.full)
 
     def then(self, later: Aligned) -> Aligned:
@@ -136,7 +142,7 @@ class Aligned:
         """`content` before the text, standing for the first character; nothing before an empty text."""
         if not self.text or not content:
             return self
-        sources = [0] * len(content)
+        sources = array("q", bytes(8 * len(content)))
         sources.extend(range(len(self.text)))
         return self.rebuilt(content + self.text, sources)
 

@@ -184,6 +184,11 @@ class Vocabulary:
         return self._asked > FEW or "ids" in vars(self)
 
     @cached_property
+    def longest(self) -> int:
+        """Characters of the longest token."""
+        return max(map(len, self.ids), default=0)
+
+    @cached_property
     def digest(self) -> str:
         hasher = xxhash.xxh3_128()
         self.feed(hasher.update)

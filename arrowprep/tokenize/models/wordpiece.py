@@ -100,7 +100,7 @@ class WordPiece(VocabularyModel):
         start = 0
         while start < len(sequence):
             prefix = self.continuing_subword_prefix if start else ""
-            for stop in range(len(sequence), start, -1):
+            for stop in range(min(len(sequence), start + self._tables.longest), start, -1):
                 value = prefix + sequence[start:stop]
                 if value in ids:
                     tokens.append(Token(ids[value], value, (start, stop)))

@@ -1,0 +1,173 @@
+"""Texts that are one piece, and texts of new words only: eight times as much takes eight times as long."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pytest
+
+from arrowprep.config import configured
+from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from arrowprep.tokenize.native_library import load
+from tests.tokenize.build import byte_bpe
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MERGES = [("a", "a"), ("aa", "aa"), ("aaaa", "aaaa"), ("a", "b"), ("ab", "ab"), ("▁", "a")]
+MORE, TIMES = 8, 24  # as much again, and how much longer that may take: a square would be 64
+
+
+def byte_level() -> Tokenizer:
+    tok = Tokenizer(byte_bpe(["a a", "aa aa", "aaaa aaaa", "a b", "ab ab", "Ġ a"]))
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return tok
+
+
+def characters() -> Tokenizer:
+    tokens = ["<unk>", "▁", *LETTERS[:20], *(left + right for left, right in MERGES)]
+    vocab = {token: id for id, token in enumerate(tokens)}
+    tok = Tokenizer(models.BPE(vocab, MERGES, unk_token="<unk>", fuse_unk=True))
+    tok.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    return tok
+
+
+def unigram() -> Tokenizer:
+    pieces = [
+        ("<unk>", 0.0),
+        ("▁", -2.0),
+        *((letter, -3.0) for letter in LETTERS[:20]),
+        ("aa", -3.5),
+        ("ab", -3.6),
+    ]
+    tok = Tokenizer(models.Unigram(pieces, 0))
+    tok.pre_tokenizer = pre_tokenizers.Metaspace()
+    return tok
+
+
+def word_piece() -> Tokenizer:
+    tokens = ["[UNK]", *LETTERS, *(f"##{letter}" for letter in LETTERS), "##aa", "##ab"]
+    vocab = {token: id for id, token in enumerate(tokens)}
+    tok = Tokenizer(models.WordPiece(vocab, max_input_chars_per_word=10**9))
+    tok.pre_tokenizer = pre_tokenizers.Whitespace()
+    return tok
+
+
+def word_level() -> Tokenizer:
+    tok = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
+    tok.pre_tokenizer = pre_tokenizers.Whitespace()
+    return tok
+
+
+KINDS = [byte_level, characters, unigram, word_piece, word_level]
+TEXTS: dict[str, Callable[[int], str]] = {
+    "one letter": lambda size: "a" * size,
+    "no space": lambda size: "".join(random.Random(0).choices(LETTERS, k=size)),
+    "new words": lambda size: " ".join(f"{number:05x}".translate(NO_DIGITS) for number in range(size // 6)),
+}
+NO_DIGITS = str.maketrans("0123456789", "ghijklmnop")
+
+
+@pytest.fixture(params=["reference", "native"])
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "native" and isinstance(load(), str):
+        pytest.skip(f"no kernel: {load()}")
+    with configured(engine=request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_work_grows_as_the_text_does(kind: Callable[[], Tokenizer], text: str, engine: str) -> None:
+    size = 10_000 if engine == "native" else 500
+    short, long = (TEXTS[text](length) for length in (size, size * MORE))
+    encode = kind().engine.engine.encode
+    encode(pa.array([short[:500]]), offsets=True)  # which makes tables
+
+    def seconds(text: str) -> float:
+        column, start = pa.array([text]), time.process_time()
+        encode(column)
+        encode(column, offsets=True)
+        return time.process_time() - start
+
+    with shallow():
+        # a fixed part, which short work is not told from; twice, for another program may have had the caches
+        assert min(seconds(long), seconds(long)) < TIMES * max(seconds(short), seconds(short), 0.002)
+
+
+@contextmanager
+def shallow() -> Iterator[None]:
+    """So little room for calls within calls that none may follow the length of a text."""
+    limit, depth = sys.getrecursionlimit(), 0
+    frame = sys._getframe()
+    while frame := frame.f_back:  # type: ignore[assignment]
+        depth += 1
+    sys.setrecursionlimit(depth + 120)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_kept_of_words_is_bounded_and_goes_with_the_tokenizer(kind: Callable[[], Tokenizer]) -> None:
+    texts = [TEXTS["new words"](n)[-600:] for n in range(6_000, 12_000, 600)]
+    tok = kind()
+    tok.cache_bytes = 10_000
+    with configured(engine="reference"):
+        work(tok, "x")
+        gc.collect()
+        tracemalloc.start()
+        try:
+            for text in texts:
+                work(tok, text)
+            kept = held()
+            del tok
+            left = held()
+        finally:
+            tracemalloc.stop()
+    assert kept < 60_000
+    assert left < 15_000
+
+
+def work(tok: Tokenizer, text: str) -> None:
+    """Each cache of the engine is used."""
+    for offsets in (False, True):
+        tok.engine.engine.encode(pa.array([text, "x" * 300]), offsets=offsets)
+    tok.encode(text)
+
+
+def held() -> int:
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+
+
+TRAINERS = [
+    trainers.BpeTrainer,
+    trainers.WordPieceTrainer,
+    trainers.WordLevelTrainer,
+    trainers.UnigramTrainer,
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("kind", TRAINERS)
+def test_learning_grows_as_the_corpus_does(kind: type[trainers.Trainer], text: str) -> None:
+    is_slow = kind is trainers.UnigramTrainer  # by a hundred times, and prunes as often as its size wants
+    trainer = kind(vocab_size=1000 if is_slow else 60, show_progress=False)  # type: ignore[call-arg]
+
+    def seconds(size: int) -> float:
+        tok = Tokenizer(trainer.model_type())
+        tok.pre_tokenizer = pre_tokenizers.Whitespace()
+        start = time.process_time()
+        tok.train_from_iterator([TEXTS[text](size)], trainer)
+        return time.process_time() - start
+
+    size = 100 if is_slow else 1_000
+    with configured(engine="reference"), shallow():
+        assert seconds(size * MORE) < TIMES * max(seconds(size), seconds(size), 0.002)
