@@ -92,9 +92,7 @@ class BpeTables(Vocabulary):
         """The place of the token that is a character alone, by its code; -1 where none is, as the last is."""
         data, offsets = self.flat
         sizes = np.diff(offsets)
-        first = np.frombuffer(data + b"\0", np.uint8)[
-            offsets[:-1]
-        ]  # it says how many follow
+        first = np.frombuffer(data + b"\0", np.uint8)[offsets[:-1]]  # it says how many follow
         alone = sizes == 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
         found = {
             ord(data[offsets[place] : offsets[place + 1]].decode("utf-8", "surrogatepass")): place
