@@ -24,7 +24,7 @@ from arrowprep.errors import BadArgument, ColumnNotFound, TypeConflict
 
 _VERSION = 2  # of what readers make of a file; part of every name
 # options that change no row
-_SPEED_ONLY = {"block_bytes", "batch_size", "fragment_scan_options", "on_bad_files"}
+_SPEED_ONLY = {"block_bytes", "chunksize", "batch_size", "fragment_scan_options", "on_bad_files"}
 _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: hashing would read it all
 
 

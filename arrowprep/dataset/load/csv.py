@@ -20,7 +20,8 @@ from arrowprep.errors import BadArgument, UnreadableFile
 
 OPTIONS = {
     *("sep", "delimiter", "header", "names", "column_names", "skiprows", "usecols", "na_values"),
-    *("quotechar", "quoting", "escapechar", "doublequote", "encoding", "encoding_errors", "block_bytes"),
+    *("quotechar", "quoting", "escapechar", "doublequote", "encoding", "encoding_errors"),
+    *("block_bytes", "chunksize"),
 }
 
 

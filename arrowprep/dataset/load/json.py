@@ -36,7 +36,7 @@ from arrowprep.dataset.load.suffixes import is_compressed
 from arrowprep.dataset.plain import valid_flags
 from arrowprep.errors import ArrowprepWarning, TypeConflict
 
-OPTIONS = {"field", "encoding", "encoding_errors", "block_bytes"}
+OPTIONS = {"field", "encoding", "encoding_errors", "on_mixed_types", "block_bytes", "chunksize"}
 _EXACT = 2.0**63  # a float beyond this may have been written as an integer
 _MOST_AHEAD = 8  # blocks in memory
 _SAMPLE_BYTES = 1 << 16
@@ -52,7 +52,8 @@ def read(path: Path, spec: ReadSpec) -> Iterator[pa.Table]:
     """Tables of the file's rows in order, each with the types of what it holds.
 
     options: field (name of the list of rows in a JSON object), encoding, encoding_errors,
-    block_bytes.
+    block_bytes, chunksize (taken, and changes nothing; here and of CSV and text),
+    on_mixed_types ("use_json": a file is read again with such a column as JSON).
     """
     options = spec.options
     size = options.get("block_bytes", BLOCK_BYTES)

@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from arrowprep.dataset.feature_kinds import Json
 from arrowprep.dataset.load.ranges import read_in_ranges
 from arrowprep.dataset.load.segments import ReadAgain
 from arrowprep.dataset.load.spec import ReadSpec
@@ -15,7 +18,7 @@ from arrowprep.dataset.load.written import Written, write_tables
 from arrowprep.dataset.storage.converted import Made
 from arrowprep.dataset.storage.room import expect
 from arrowprep.dataset.storage.sources import stat_name
-from arrowprep.errors import UnreadableFile
+from arrowprep.errors import TypeConflict, UnreadableFile, warn
 from arrowprep.progress import bar
 
 if TYPE_CHECKING:
@@ -33,8 +36,9 @@ def made_of(source: Source, num_proc: int | None, folder: Path) -> Made:
     while True:
         try:
             written = _read_into(folder, source, spec, num_proc)
-        except ReadAgain as again:
-            spec = replace(spec, floor=again.floor)
+        except (ReadAgain, TypeConflict) as again:
+            floor = again.floor if isinstance(again, ReadAgain) else _with_json(source, spec, again)
+            spec = replace(spec, floor=floor)
             for left in folder.iterdir():
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
             continue
@@ -42,6 +46,16 @@ def made_of(source: Source, num_proc: int | None, folder: Path) -> Made:
             raise UnreadableFile(f"{source.path} was changed while it was read", path=source.path)
         note = {"operation": "load", "source": os.path.abspath(source.path), "content": source.content}
         return Made(written.parts, written.num_rows, note)
+
+
+def _with_json(source: Source, spec: ReadSpec, conflict: TypeConflict) -> pa.Schema:
+    """The floor with the column as JSON that holds values of several kinds; else the conflict itself."""
+    column = conflict.facts.get("column")
+    wanted = spec.options.get("on_mixed_types") == "use_json" and source.features is None
+    if not wanted or not isinstance(column, str) or column in spec.floor.names:
+        raise conflict
+    warn(f"column {column!r} is kept as JSON: {conflict}")
+    return pa.schema([*spec.floor, pa.field(column, Json().pa_type)])
 
 
 def _read_into(folder: Path, source: Source, spec: ReadSpec, num_proc: int | None) -> Written:

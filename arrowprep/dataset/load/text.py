@@ -12,7 +12,7 @@ from arrowprep.dataset.load.sources import BLOCK_BYTES, Block, blocks, check_utf
 from arrowprep.dataset.load.spec import ReadSpec
 from arrowprep.errors import BadArgument
 
-OPTIONS = {"sample_by", "keep_linebreaks", "encoding", "encoding_errors", "block_bytes"}
+OPTIONS = {"sample_by", "keep_linebreaks", "encoding", "encoding_errors", "block_bytes", "chunksize"}
 _SAMPLES = ("line", "paragraph", "document")
 
 

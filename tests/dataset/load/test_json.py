@@ -366,3 +366,19 @@ def test_rows_that_look_like_the_log_of_an_agent_are_rows(tmp_path: Path) -> Non
     file = tmp_path / "chats.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert shown(load(file, tmp_path / "cache")) == rows
+
+
+def test_values_of_several_kinds_are_json_on_request_and_told(tmp_path: Path) -> None:
+    rows = [{"a": n, "b": [n] if n % 2 else {"k": n}, "c": "x"} for n in range(300)]
+    file = tmp_path / "mixed.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(TypeConflict, match="mixes"):
+        load(file, tmp_path / "cache")
+    with pytest.warns(ArrowprepWarning, match=r"'b' is kept as JSON: .*objects \(.*lists \(.*line"):
+        loaded = load(file, tmp_path / "cache", on_mixed_types="use_json", block_bytes=1 << 10)
+    assert Features.from_arrow_schema(loaded.schema) == {
+        "a": Value("int64"),
+        "b": Json(),
+        "c": Value("string"),
+    }
+    assert shown(loaded) == rows
