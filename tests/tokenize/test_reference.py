@@ -178,3 +178,19 @@ def test_a_column_has_the_places_of_each_text(texts: list[str], engine: Referenc
     encoded = engine.encode(pa.array(texts, pa.string()), offsets=True, words=True)
     assert rows(encoded) == [tuple(map(list, engine.trace(text)[:4])) for text in texts]
     assert engine.encode(pa.array(texts, pa.string())).ids == encoded.ids
+
+
+UNIGRAM = models.Unigram([("a", -1.0), ("aa", -2.0), ("aaa", -3.0)], alpha=0.5)
+
+
+@pytest.mark.parametrize(
+    "model", [byte_bpe(["a a", "aa aa"], dropout=0.5), UNIGRAM], ids=["dropout", "sampling"]
+)
+def test_a_seed_repeats_what_chance_decides(model: models.Model) -> None:
+    tok = Tokenizer(model)
+
+    def drawn(seed: int) -> list[list[int]]:
+        random.seed(seed)
+        return [encoding.ids for encoding in tok.encode_batch(["aaaaaaaa", "aaaa"] * 5)]
+
+    assert drawn(1) == drawn(1) != drawn(2)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import json
+import mmap
 import random
 import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from arrowprep.config import configured
 from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from arrowprep.tokenize.files.sentencepiece import read_sentencepiece
+from arrowprep.tokenize.files.tiktoken import read_tiktoken
+from arrowprep.tokenize.models.sentencepiece import NORMAL
 from arrowprep.tokenize.native_library import load
 from tests.tokenize.build import byte_bpe
+from tests.tokenize.test_files_sentencepiece import SPECIAL, model_file
+from tests.tokenize.test_files_tiktoken import tiktoken_lines
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MERGES = [("a", "a"), ("aa", "aa"), ("aaaa", "aaaa"), ("a", "b"), ("ab", "ab"), ("▁", "a")]
@@ -145,6 +154,75 @@ def work(tok: Tokenizer, text: str) -> None:
 def held() -> int:
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="nothing says how much memory is held")
+def test_copies_that_are_dropped_leave_nothing(engine: str) -> None:
+    column = pa.array([TEXTS["new words"](60_000)])
+    tok = byte_level()
+
+    def copies(count: int) -> int:
+        for _ in range(count):
+            copy.deepcopy(tok).engine.engine.encode(column)
+        gc.collect()
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+    before = copies(3)
+    assert copies(12) - before < 8 << 20  # what is known of 10,000 words takes two each
+
+
+def test_added_tokens_cost_no_time_where_they_are_not(engine: str) -> None:
+    few, many = characters(), characters()
+    few.add_tokens(["<0>"])
+    many.add_tokens([f"<{number}>" for number in range(20_000)])
+    text = pa.array(["a <b a> c " * 4_000])
+
+    def seconds(tok: Tokenizer) -> float:
+        start = time.process_time()
+        tok.engine.engine.encode(text)
+        return time.process_time() - start
+
+    for tok in (few, many):
+        tok.engine.engine.encode(text[:0])
+        tok.encode("<0>")
+    assert min(seconds(many) for _ in range(3)) < 5 * max(seconds(few) for _ in range(3)) + 0.01
+
+
+def joined_tokens(count: int) -> list[str]:
+    """Letters, and tokens each of which is another and a letter."""
+    tokens = list(LETTERS)
+    for number in range(count):
+        tokens.append(tokens[number] + LETTERS[number * 7 % 26])
+    return list(dict.fromkeys(tokens))
+
+
+def tokenizer_json(count: int) -> None:
+    tokens = joined_tokens(count)
+    vocab = {token: id for id, token in enumerate(tokens)}
+    merges = [[token[:-1], token[-1]] for token in tokens if len(token) > 1]
+    model = {"type": "BPE", "vocab": vocab, "merges": merges}
+    Tokenizer.from_str(json.dumps({"version": "1.0", "added_tokens": [], "model": model}))
+
+
+def tiktoken(count: int) -> None:
+    longer = [token.encode() for token in joined_tokens(count) if len(token) > 1]
+    read_tiktoken(tiktoken_lines([bytes([byte]) for byte in range(256)] + longer))
+
+
+def sentencepiece(count: int) -> None:
+    pieces = [(token, -float(id), NORMAL) for id, token in enumerate(joined_tokens(count))]
+    read_sentencepiece(model_file([*SPECIAL, *pieces], 2))[0].token_to_id("abc")
+
+
+@pytest.mark.parametrize("kind", [tokenizer_json, tiktoken, sentencepiece])
+def test_loading_grows_as_the_vocabulary_does(kind: Callable[[int], None], engine: str) -> None:
+    def seconds(count: int) -> float:
+        start = time.process_time()
+        kind(count)
+        return time.process_time() - start
+
+    kind(100)
+    assert seconds(600 * MORE) < TIMES * max(seconds(600), seconds(600), 0.002)
 
 
 TRAINERS = [

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+import re
+import signal
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,8 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import arrowprep
+from arrowprep import progress
+from arrowprep.config import configured
 from arrowprep.errors import ArrowprepWarning
 from arrowprep.tokenize import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.trainers import counting
 
 
 def trained(corpus: Any, trainer: Any, model: models.Model | None = None, **parts: Any) -> Tokenizer:
@@ -184,3 +194,56 @@ class TestCorpus:
         corpus = ["the cat sat on the mat", "été 猫"]
         trainer = trainers.BpeTrainer(limit_alphabet=8, continuing_subword_prefix="##")
         assert trained(corpus, trainer).to_str() == trained(list(corpus), trainer).to_str()
+
+
+WORDS = [f"{number:x}{number % 7}" for number in range(300)]
+
+
+class TestLongWork:
+    @pytest.fixture(params=["reference", "native"])
+    def engine(self, request: pytest.FixtureRequest) -> Iterator[str]:
+        if request.param == "native" and isinstance(load(), str):
+            pytest.skip(f"no kernel: {load()}")
+        with configured(engine=request.param):
+            yield request.param
+
+    def test_a_bar_shows_what_was_read_and_learnt(self, monkeypatch: Any, capsys: Any, engine: str) -> None:
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        monkeypatch.delenv("ARROWPREP_DISABLE_PROGRESS_BARS")
+        monkeypatch.setattr(progress, "SILENT_FOR_S", 0.0)
+        arrowprep.enable_progress_bars()
+        trained(WORDS, trainers.BpeTrainer(vocab_size=40))
+        shown = capsys.readouterr().err
+        assert re.search(r"read texts: 100%.*300/300", shown)
+        assert re.search(r"learn merges: 100%.*24/24", shown)  # beside 16 letters
+        for options in ({"show_progress": False}, {"progress_format": "silent"}):
+            trained(WORDS, trainers.BpeTrainer(vocab_size=40, **options))
+        assert capsys.readouterr().err == ""
+
+    @pytest.mark.parametrize("step", [1, 305])
+    def test_control_c_stops_reading_and_learning(self, monkeypatch: Any, engine: str, step: int) -> None:
+        steps = itertools.count(1)
+
+        def advance(bar: progress.Silent, amount: int) -> None:
+            if next(steps) == step:
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(progress.Silent, "advance", advance)
+        tok = Tokenizer(models.BPE({"a": 0}, []))
+        with pytest.raises(KeyboardInterrupt):
+            tok.train_from_iterator(iter(WORDS), trainers.BpeTrainer(vocab_size=40))
+        assert next(steps) == step + 1
+        assert tok.get_vocab() == {"a": 0}
+
+    def test_texts_are_not_kept(self, monkeypatch: Any, engine: str) -> None:
+        monkeypatch.setattr(counting, "ROWS_AT_ONCE", 50)
+        texts = (" ".join(random.Random(row).choices(WORDS, k=400)) for row in range(200))
+        trainer = trainers.WordLevelTrainer(show_progress=False)
+        trained(WORDS, trainer, models.WordLevel())
+        tracemalloc.start()
+        try:
+            trained(texts, trainer, models.WordLevel())
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 250_000  # all texts are 360,000 bytes; fifty of them wait

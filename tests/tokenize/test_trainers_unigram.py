@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,9 @@ from hypothesis import strategies as st
 
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize import Tokenizer
-from arrowprep.tokenize.models import BPE, Unigram
+from arrowprep.tokenize.models import BPE, Unigram, WordPiece
 from arrowprep.tokenize.pre_tokenizers import Metaspace
-from arrowprep.tokenize.trainers import UnigramTrainer
+from arrowprep.tokenize.trainers import BpeTrainer, UnigramTrainer, WordPieceTrainer
 from arrowprep.tokenize.trainers.lattice import Lattice
 from arrowprep.tokenize.trainers.portable_math import digamma, exp, log
 from arrowprep.tokenize.trainers.substrings import Words, repeated_substrings
@@ -35,6 +36,16 @@ def trained(vocab_size: int = 60, **options: object) -> Tokenizer:
     trainer = UnigramTrainer(vocab_size=vocab_size, show_progress=False, **options)  # type: ignore[arg-type]
     tok.train_from_iterator(CORPUS, trainer)
     return tok
+
+
+def learnt() -> list[str]:
+    """Names of what trainers make that choose among equals: pieces, and letters that are left out."""
+    options: Any = {"limit_alphabet": 12, "vocab_size": 60, "show_progress": False}
+    pieces, joined = Tokenizer(WordPiece()), Tokenizer(BPE())
+    for tok, trainer in ((pieces, WordPieceTrainer(**options)), (joined, BpeTrainer(**options))):
+        tok.pre_tokenizer = Metaspace()
+        tok.train_from_iterator(CORPUS, trainer)
+    return [tok.fingerprint for tok in (trained(unk_token="<unk>"), pieces, joined)]
 
 
 class TestArithmetic:
@@ -174,10 +185,7 @@ class TestTrainer:
         assert Tokenizer.from_str(tok.to_str()).fingerprint == tok.fingerprint
 
     def test_every_process_learns_the_same_to_the_last_bit(self) -> None:
-        code = (
-            "from tests.tokenize.test_trainers_unigram import trained;"
-            "print(trained(unk_token='<unk>').fingerprint)"
-        )
+        code = "from tests.tokenize.test_trainers_unigram import learnt; print(learnt())"
         prints = {
             subprocess.run(
                 [sys.executable, "-c", code],
@@ -188,4 +196,4 @@ class TestTrainer:
             ).stdout
             for seed in "12"
         }
-        assert prints == {f"{trained(unk_token='<unk>').fingerprint}\n"}
+        assert prints == {f"{learnt()}\n"}
