@@ -14,8 +14,16 @@ from arrowprep.errors import BadArgument
 __all__ = ["Executor", "Inline", "Outcome", "Worker", "choose_executor", "in_worker"]
 
 
-def choose_executor(num_proc: int | None, tasks: Sequence[Any]) -> Executor:
-    """Where to run these tasks: None, 0 and 1 mean this process, and so does one task, and any worker."""
+CONTEXTS = ("spawn", "forkserver", "fork")
+
+
+def choose_executor(num_proc: int | None, tasks: Sequence[Any], context: str | None = None) -> Executor:
+    """Where to run these tasks: None, 0 and 1 mean this process, and so does one task, and any worker.
+
+    context: one of CONTEXTS, how other processes are started
+    """
+    if context not in (None, *CONTEXTS):
+        raise BadArgument(f"mp_context {context!r} is none of {', '.join(CONTEXTS)}", mp_context=context)
     if num_proc is not None and num_proc < 0:
         raise BadArgument(f"num_proc={num_proc} is not a number of processes", num_proc=num_proc)
     count = min(num_proc or 1, len(tasks))
@@ -24,4 +32,4 @@ def choose_executor(num_proc: int | None, tasks: Sequence[Any]) -> Executor:
     # here, for a program that runs everything in one process needs neither dill nor multiprocess
     from arrowprep.dataset.execute.processes import Processes
 
-    return Processes(count)
+    return Processes(count, context)

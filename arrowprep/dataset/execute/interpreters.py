@@ -24,6 +24,7 @@ from multiprocess.connection import Connection, Pipe
 
 from arrowprep.dataset.execute import template
 from arrowprep.dataset.execute.clean import start_clean
+from arrowprep.dataset.execute.forked_here import ForkedHere
 from arrowprep.dataset.execute.worker_process import stamp
 
 _CLOSE_S = 2.0
@@ -37,7 +38,7 @@ class Interpreter:
     files: the user's modules that it imported, as they were
     """
 
-    process: subprocess.Popen[bytes] | template.Forked
+    process: subprocess.Popen[bytes] | template.Forked | ForkedHere
     connection: Connection
     executable: str
     fresh: bool = True
@@ -86,10 +87,10 @@ def prepare(count: int) -> None:
         template.prepare()
 
 
-def take(count: int) -> list[Interpreter]:
-    """This many interpreters, warm ones first."""
+def take(count: int, context: str | None = None) -> list[Interpreter]:
+    """This many interpreters, warm ones first; with a context new ones, which are not kept."""
     with _lock:
-        candidates, _idle[:] = list(_idle), []
+        candidates, _idle[:] = ([], _idle[:]) if context else (list(_idle), [])
     usable = [it for it in candidates if it.is_usable()]
     for stale in (it for it in candidates if it not in usable):
         stale.close()
@@ -97,7 +98,8 @@ def take(count: int) -> list[Interpreter]:
         _idle.extend(usable[count:])
     taken = usable[:count]
     try:
-        taken += [start() for _ in range(count - len(taken))]
+        while len(taken) < count:
+            taken.append(start(context))
     except BaseException:
         give_back(taken)
         raise
@@ -110,12 +112,15 @@ def give_back(interpreters: list[Interpreter]) -> None:
         _idle.extend(interpreters)
 
 
-def start() -> Interpreter:
+def start(context: str | None = None) -> Interpreter:
     """A new process; it will say ("ready",)."""
     ours, theirs = Pipe(duplex=True)
     with theirs:
         fd = theirs.fileno()
-        process = template.fork(fd) or start_clean(f"arrowprep.dataset.execute.worker_process.main({fd})", fd)
+        if context == "fork":
+            return Interpreter(ForkedHere(fd, ours.fileno()), ours, sys.executable)
+        forked = None if context == "spawn" else template.fork(fd)
+        process = forked or start_clean(f"arrowprep.dataset.execute.worker_process.main({fd})", fd)
     return Interpreter(process, ours, sys.executable)
 
 

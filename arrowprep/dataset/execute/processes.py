@@ -27,29 +27,38 @@ _INTERRUPT_S = 1.0  # after Ctrl-C
 
 
 class Processes:
-    """`num_proc` workers in clean interpreters; see `interpreters` for what they share with this process."""
+    """`num_proc` workers in clean interpreters; see `interpreters` for what they share with this process.
 
-    def __init__(self, num_proc: int) -> None:
-        self.num_proc = num_proc
+    context: how they are started, of this run alone: "spawn", "forkserver" or "fork"; None for what is safe
+        and soonest
+    """
+
+    def __init__(self, num_proc: int, context: str | None = None) -> None:
+        self.num_proc, self.context = num_proc, context
 
     def run(self, make_worker: MakeWorker, tasks: Sequence[Any], *, report: Callable[[int], None]) -> Outcome:
         """As Executor. Raises CannotTravel and leaves nothing behind, WorkerDied when a process is killed."""
         count = min(self.num_proc, len(tasks))
-        interpreters.prepare(count)  # beside which a large tokenizer is packed, which takes half as long
+        if self.context in (None, "forkserver"):
+            interpreters.prepare(count)  # beside which a large tokenizer is packed, which takes half as long
         try:
             maker = pack(make_worker)
             packed = [pack(task) for task in tasks]
         except BaseException:
             template.retire()
             raise
-        crew = [_Member(rank, it) for rank, it in enumerate(interpreters.take(count))]
+        crew = [_Member(rank, it) for rank, it in enumerate(interpreters.take(count, self.context))]
         run = _Run(crew, maker, packed, report)
         try:
             outcome = run.to_the_end()
         except BaseException as error:
             _end(crew, _ABANDON_S if isinstance(error, Exception) else _INTERRUPT_S)
             raise
-        interpreters.give_back([member.interpreter for member in crew])
+        if self.context is None:
+            interpreters.give_back([member.interpreter for member in crew])
+        else:
+            for member in crew:
+                member.interpreter.close()
         return outcome
 
 

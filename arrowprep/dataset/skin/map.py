@@ -73,6 +73,7 @@ class Maps(Held):
         progress: bool | None = None,
         compression: str | None = None,
         verify: bool | None = None,
+        mp_context: str | None = None,
     ) -> Self:
         """Apply a function to every row, or batch of rows, and keep what it makes.
 
@@ -103,6 +104,9 @@ class Maps(Held):
         compression: of the files written, "lz4", "zstd" or "none"; by default what the settings say
         verify: read a result that is found, and make anew what is not as it was written; by default
             what the settings say
+        mp_context: how workers are started, for this call: "spawn" (each a new Python), "forkserver" (forks
+            of a clean one), "fork" (of this process, with the locks that its threads hold); by default
+            forks of a clean process where that is safe, which stay for the next call
         Raises MapError, with the rows, when the function fails.
         """
         if function is None:
@@ -142,6 +146,7 @@ class Maps(Held):
             compression=compression,
             verify=verify,
             keep_in_memory=keep_in_memory,
+            mp_context=mp_context,
         )
         if cache_file_name is not None:
             view = verbs.map.map_to_file(self._view, spec, name, options, Path(cache_file_name))
@@ -168,6 +173,7 @@ class Maps(Held):
         desc: str | None = None,
         progress: bool | None = None,
         verify: bool | None = None,
+        mp_context: str | None = None,
     ) -> Self:
         """The rows for which the function is true; a batched one returns one boolean a row.
 
@@ -200,6 +206,7 @@ class Maps(Held):
             show_progress=progress,
             verify=verify,
             keep_in_memory=keep_in_memory,
+            mp_context=mp_context,
         )
         return self._with(verbs.filter.filter_view(self._view, spec, name, options))._numbered(
             cache_file_name

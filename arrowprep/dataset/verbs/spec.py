@@ -57,6 +57,7 @@ class RunOptions:
     operation: whose result it is, "map" or "filter"
     compression: of the files it writes; those there are may have others
     verify: read what is found, and make anew what is not as it was written
+    mp_context: how processes are started, "spawn", "forkserver" or "fork"; None for what is safe
     """
 
     cache: Cache
@@ -68,6 +69,7 @@ class RunOptions:
     show_progress: bool | None = None
     compression: str | None = None
     verify: bool = False
+    mp_context: str | None = None
 
 
 def label_of(function: Callable[..., Any]) -> str:
