@@ -19,7 +19,7 @@ from arrowprep.dataset.info import DatasetInfo, Split
 from arrowprep.dataset.load.parquet import parquet_options
 from arrowprep.dataset.stream import changes
 from arrowprep.dataset.stream.apply import Batched, Filtered, Mapped, Reshaped
-from arrowprep.dataset.stream.base import Draws, Stage
+from arrowprep.dataset.stream.base import Draws, Run, Stage
 from arrowprep.dataset.stream.export import StreamExports
 from arrowprep.dataset.stream.grouped import Grouped
 from arrowprep.dataset.stream.held import IterableColumn
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from arrowprep.dataset.dataset import Dataset
 
+_LOOKED_AT = 5  # rows, whose types are those of all
 STRATEGIES = ("auto", "shards", "examples")
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
@@ -409,6 +410,17 @@ class IterableDataset(StreamExports):
         known = self._stage.features
         stage = Reshaped(self._stage, change, None if known is None else Features(features(known)))
         return self._with(stage, replace(self._format, columns=None))
+
+    def _resolve_features(self) -> Self:
+        """The same stream with known features: those of its first rows, where nothing tells them before.
+
+        Under the name that libraries look for. Later rows that do not fit them raise TypeConflict.
+        """
+        if self._stage.features is not None:
+            return self
+        first = self._stage.open(Run(self.epoch), range(self.num_shards)).read(_LOOKED_AT)
+        found = Features() if first is None else Features.from_arrow_schema(first.schema)
+        return self._with(Reshaped(self._stage, changes.CastTo(found), found))
 
     def _check(self, names: Sequence[str]) -> None:
         if self._stage.features is not None:

@@ -416,3 +416,13 @@ def test_a_table_that_comes_back_with_a_column_more_keeps_the_others(format: str
 def test_a_table_may_come_back_with_fewer_rows() -> None:
     stream = stream_of(a=[1, 2, 3]).with_format("arrow").map(lambda table: table.slice(1, 1), batched=True)
     assert list(stream.with_format(None)) == [{"a": 2}]
+
+
+def test_features_are_found_in_the_first_rows_where_a_library_asks_for_them() -> None:
+    stream = stream_of(a=[1, 2, 3]).map(lambda row: {"b": str(row["a"])})
+    assert stream.features is None
+    found = stream._resolve_features()
+    assert found.features == {"a": Value("int64"), "b": Value("string")}
+    assert list(found) == list(stream)
+    assert found._resolve_features() is found
+    assert stream.filter(lambda row: False)._resolve_features().features == {}
