@@ -180,3 +180,16 @@ def test_bytes_of_a_prefix_or_suffix_stay_within_the_text() -> None:
 def test_what_cannot_be_is_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(BadArgument, match=message):
         BPE(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{}, {"unk_token": "<unk>"}, {"ignore_merges": True}])
+def test_long_words_are_merged_as_short_ones_beside_them(options: dict[str, object]) -> None:
+    words = ["ab" * 600, "abc", "a" * 1500 + "b", "ab?" * 500, "", "abc" * 400]
+    joining = model(**options)
+    for some in (words, words[:1]):
+        found = joining.tokenize_all(some, located=True)
+        tokens = [token for word in some for token in joining.tokenize(word)]
+        assert found.starts is not None
+        assert found.ids.tolist() == joining.tokenize_all(some, located=False).ids.tolist()
+        assert found.ids.tolist() == [token.id for token in tokens]
+        assert found.starts.tolist() == [token.offsets[0] for token in tokens]

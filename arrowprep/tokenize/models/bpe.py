@@ -177,7 +177,7 @@ class BPE(VocabularyModel):
             parts[begins[known]] = whole[known]
             sizes, together = np.where(known, 1, counts), together | known
         if self.dropout or not together.any():
-            return super().tokenize_all(sequences, located=located)
+            return self._one_by_one(sequences, located)
         chosen = parts[positions(begins[together], sizes[together])]
         places, lengths, many = merge_many(chosen, sizes[together], self._tables.pairs)
         if self.ignore_merges:
@@ -187,7 +187,24 @@ class BPE(VocabularyModel):
         if together.all():
             return merged
         alone = [sequences[i] for i in np.flatnonzero(~together).tolist()]
-        return merged.beside(super().tokenize_all(alone, located=located), together)
+        return merged.beside(self._one_by_one(alone, located), together)
+
+    def _one_by_one(self, sequences: Sequence[str], located: bool) -> FlatTokens:
+        """What is too long to be merged with others, or unknown. Long ones make no object a token."""
+        if not located or self.dropout:
+            return super().tokenize_all(sequences, located=located)
+        tables, found = self._tables, [np.empty((3, 0), np.int64)]
+        for sequence in sequences:
+            parts = self._decorated(sequence)
+            if len(parts) <= LONG or not all(map(tables.ids.__contains__, parts)):
+                tokens = [(token.id, *token.offsets) for token in self.tokenize(sequence)]
+                found.append(np.array(tokens, np.int64).reshape(-1, 3).T)
+                continue
+            places, lengths = self._merged(parts, [1] * len(parts))
+            ends = np.cumsum(lengths)
+            found.append(np.stack([tables.numbers[places], ends - lengths, ends]))
+        counts = np.array([tokens.shape[1] for tokens in found[1:]], np.int64)
+        return FlatTokens(counts, *np.concatenate(found, axis=1))
 
     def _characters_of(self, sequences: Sequence[str]) -> tuple[Numbers, Ints]:
         """The places of the characters of all pieces, -1 for those that are no tokens; how many each has."""
