@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctypes import byref, string_at
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,20 @@ if TYPE_CHECKING:
     from arrowprep.tokenize.models.flat import FlatVocabulary
 
 
-def read_parts(json: bytes) -> tuple[bytes, FlatVocabulary] | None:
-    """A tokenizer.json with an empty vocabulary and no merges, and what was in their place.
+class Parts(NamedTuple):
+    """A tokenizer.json without what is large, and that.
+
+    rest: with an empty vocabulary and no merges, and null in place of a map of characters
+    map: of the normalizer; None where there is none, or it was left in its place
+    """
+
+    rest: bytes
+    vocabulary: FlatVocabulary
+    map: bytes | None
+
+
+def read_parts(json: bytes) -> Parts | None:
+    """The parts of a tokenizer.json.
 
     None where there is no kernel, or where anything about these is unusual, as a mistake is.
     """
@@ -27,10 +39,14 @@ def read_parts(json: bytes) -> tuple[bytes, FlatVocabulary] | None:
     parts, handle = found
     listed = json[parts.vocab[0]] == ord("[")
     vocabulary = _vocabulary(parts, handle, scored=listed, numbered=not listed)
-    (start, stop), (then, end) = parts.vocab, parts.merges_at
-    if end:
-        return b"".join([json[:start], b"{}", json[stop:then], b"[]", json[end:]]), vocabulary
-    return b"".join([json[:start], b"{}", json[stop:]]), vocabulary
+    cuts = sorted([(*parts.vocab, b"{}"), (*parts.merges_at, b"[]"), (*parts.map_at, b"null")])
+    rest, last = [], 0
+    for start, stop, instead in cuts:
+        if stop:
+            rest += [json[last:start], instead]
+            last = stop
+    map = string_at(parts.map, parts.map_size) if parts.map_at[1] else None
+    return Parts(b"".join([*rest, json[last:]]), vocabulary, map)
 
 
 def read_pieces(model: bytes) -> tuple[FlatVocabulary, int] | None:

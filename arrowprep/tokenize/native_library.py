@@ -164,6 +164,9 @@ class FileParts(Structure):
         ("ways", c_void_p),
         ("vocab", c_size_t * 2),
         ("merges_at", c_size_t * 2),
+        ("map", c_void_p),
+        ("map_size", c_size_t),
+        ("map_at", c_size_t * 2),
         ("owner", c_void_p),
     ]
 

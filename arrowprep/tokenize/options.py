@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from functools import cache
 from operator import index
@@ -19,9 +18,10 @@ ALSO: Mapping[type, tuple[type, ...]] = {float: (int,)}
 def option_types(cls: type) -> dict[str, tuple[type, ...]]:
     """The options of a class that take texts, numbers or switches, and which of these."""
     found = {}
-    for name, parameter in inspect.signature(cls.__init__).parameters.items():  # type: ignore[misc]
-        written = str(parameter.annotation).split(" | ")
-        if all(kind in TYPES for kind in written):
+    # not by inspect.signature, which takes as long as all else of a small tokenizer's load
+    for name, annotation in getattr(cls.__init__, "__annotations__", {}).items():  # type: ignore[misc]
+        written = str(annotation).split(" | ")
+        if name != "return" and all(kind in TYPES for kind in written):
             kinds = [TYPES[kind] for kind in written]
             found[name] = tuple(kind for one in kinds for kind in (one, *ALSO.get(one, ())))
     return found

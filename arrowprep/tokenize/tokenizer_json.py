@@ -83,19 +83,32 @@ def _parsed_flat(data: str | bytes) -> dict[str, Any] | None:
         parts = read_parts(data.encode() if isinstance(data, str) else data)
         if parts is None:
             return None
-        rest, vocabulary = parts
-        content: dict[str, Any] = json.loads(rest, parse_float=read_number)
+        content: dict[str, Any] = json.loads(parts.rest, parse_float=read_number)
     except (ValueError, RecursionError):
         return None  # what is wrong is said with its place in the whole file
     model = content["model"]
     kind = model.get("type", "BPE")
     listed = _LISTED.get(kind) if isinstance(kind, str) else None
-    if "arrowprep" in model or listed is not (vocabulary.scores is not None):
+    if "arrowprep" in model or listed is not (parts.vocabulary.scores is not None):
         return None
-    model["vocab"] = vocabulary
+    model["vocab"] = parts.vocabulary
+    if parts.map is not None and not _put_map(content["normalizer"], parts.map):
+        return None
     return content
 
 
+def _put_map(normalizer: Any, map: bytes) -> bool:
+    """Put a map of characters where it was taken out of a normalizer; false where that is no usual place."""
+    if not isinstance(normalizer, dict):
+        return False
+    if normalizer.get(MAP, "") is None:
+        normalizer[MAP] = map
+        return True
+    inner = normalizer.get("normalizers")
+    return isinstance(inner, list) and any(_put_map(part, map) for part in inner)
+
+
+MAP = "precompiled_charsmap"
 POWERS = [10.0**n for n in range(20)]
 _NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 

@@ -244,7 +244,7 @@ static void lay_out(Input *in, uint8_t how) {
 
 /* What was read: texts that are found where they are, and numbers of some of them. */
 static void check_parts(arrowprep_parts *parts, size_t size) {
-  CHECK(parts->vocab[1] <= size && parts->merges_at[1] <= size);
+  CHECK(parts->vocab[1] <= size && parts->merges_at[1] <= size && parts->map_at[1] <= size);
   for (size_t i = 0; i < parts->count; i++) {
     size_t start = parts->offsets[i], stop = parts->offsets[i + 1];
     CHECK(start <= stop && stop <= parts->size && characters((uint8_t *)parts->data + start, stop - start, 0) >= 0);
@@ -325,7 +325,7 @@ static void read_lines(Input *in, uint8_t how) {
 
 int LLVMFuzzerInitialize(int *count, char ***words) {
   (void)count, (void)words;
-  CHECK(arrowprep_abi() == 15);
+  CHECK(arrowprep_abi() == 16);
   fprintf(stderr, "border: %s path\n", arrowprep_cpu() ? "AVX2" : "portable");
   make_models();
   return 0;

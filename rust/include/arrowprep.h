@@ -124,7 +124,8 @@ typedef struct {
 /* What is large in a tokenizer file: `count` tokens in UTF-8, `size` bytes of it, count + 1
  * offsets; as many ids, or scores where the vocabulary is a list; of pieces scores, and their kinds as ids. ways: places of the left
  * token, the right one, and what they make, of each merge. vocab, merges_at: from which byte
- * of the file to which they are written; 0 to 0 for what is not there. */
+ * of the file to which they are written; 0 to 0 for what is not there. map: `map_size` bytes
+ * of the normalizer's map of characters, written in base64 at map_at. */
 typedef struct {
   size_t count;
   size_t size;
@@ -136,6 +137,9 @@ typedef struct {
   const int32_t *ways;
   size_t vocab[2];
   size_t merges_at[2];
+  const uint8_t *map;
+  size_t map_size;
+  size_t map_at[2];
   void *owner;
 } arrowprep_parts;
 

@@ -24,7 +24,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 15;
+pub const ABI: u32 = 16;
 
 #[repr(C)]
 pub struct Failure {
@@ -180,6 +180,9 @@ pub struct FileParts {
     ways: *const i32,
     vocab: [usize; 2],
     merges_at: [usize; 2],
+    map: *const u8,
+    map_size: usize,
+    map_at: [usize; 2],
     owner: Box<Parts>,
 }
 
@@ -850,6 +853,9 @@ fn file_parts(parts: Option<Parts>) -> Outcome<Box<FileParts>> {
         ways: owner.ways.as_ptr(),
         vocab: [owner.vocab.start, owner.vocab.end],
         merges_at: [owner.merges.start, owner.merges.end],
+        map: owner.map.as_ptr(),
+        map_size: owner.map.len(),
+        map_at: [owner.map_at.start, owner.map_at.end],
         owner,
     }))
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from arrowprep.tokenize import Tokenizer, native_files
 from arrowprep.tokenize.bulk import utf8
 from arrowprep.tokenize.models import bpe_tables
 from arrowprep.tokenize.native_library import load
+from tests.tokenize.test_normalizers import charsmap
 
 pytestmark = pytest.mark.skipif(isinstance(load(), str), reason="the native kernel is not there")
 
@@ -84,7 +86,7 @@ def test_both_read_the_same(name: str, ascii: bool, monkeypatch: pytest.MonkeyPa
 def test_the_kernel_reads_what_is_usual(name: str) -> None:
     found = native_files.read_parts(json.dumps({"model": MODELS[name]}).encode())
     assert found is not None
-    rest, vocabulary = found
+    rest, vocabulary, _ = found
     assert json.loads(rest)["model"]["vocab"] == {}
     assert vocabulary.texts.list() == (list(VOCAB) if name != "unigram" else [token for token, _ in PIECES])
 
@@ -139,3 +141,31 @@ def test_every_way_is_that_of_python(tokens: list[str]) -> None:
     found = native_files.every_way(utf8(tokens))
     assert found is not None
     assert found.tolist() == bpe_tables._every_way(tokens).tolist()
+
+
+MAP = charsmap({b"b": "ab", "é".encode(): "a"})
+PRECOMPILED = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(MAP).decode()}
+NORMALIZERS: dict[str, Any] = {
+    "alone": PRECOMPILED,
+    "in a sequence": {"type": "Sequence", "normalizers": [{"type": "NFC"}, PRECOMPILED]},
+    "twice": {"type": "Sequence", "normalizers": [PRECOMPILED, PRECOMPILED]},
+    "none": None,
+    "broken base64": {**PRECOMPILED, "precompiled_charsmap": "YWJ"},
+    "a broken map": {**PRECOMPILED, "precompiled_charsmap": "YWJj"},
+    "a number": {**PRECOMPILED, "precompiled_charsmap": 5},
+    "null": {**PRECOMPILED, "precompiled_charsmap": None},
+    "elsewhere": {"type": "NFC", "other": PRECOMPILED},
+    "in a list": [PRECOMPILED],
+    "in a text": {"type": "Prepend", "prepend": '"precompiled_charsmap":"YWJj"'},
+}
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+def test_both_read_the_same_map_of_characters(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = {"model": {**UNIGRAM, "vocab": PIECES}, "normalizer": NORMALIZERS[name]}
+    for order in (content, dict(reversed(content.items()))):
+        ours, plain = by_both(monkeypatch, lambda: told(json.dumps(order, indent=1)))  # noqa: B023
+        assert ours == plain
+    found = native_files.read_parts(json.dumps(content).encode())
+    assert found is not None
+    assert (found.map == MAP) == (name in ("alone", "in a sequence", "elsewhere", "in a list"))

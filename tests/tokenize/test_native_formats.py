@@ -129,7 +129,7 @@ class TestPieces:
         alone = [of_pieces(MODELS[name])().encode(text).ids for text in texts]
         tok.encode("ab" * 500)
         assert [tok.encode(text).ids for text in texts] == alone
-        assert {"in_text", "pieces"} <= vars(tok.model._tables).keys()
+        assert {"in_text", "pieces"} <= vars(vars(tok.model)["_tables"]).keys()
 
 
 SINGLE = [bytes([byte]) for byte in range(256)]

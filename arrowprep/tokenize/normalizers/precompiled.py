@@ -49,6 +49,8 @@ class Precompiled(Normalizer):
     @classmethod
     def from_json(cls, spec: Spec) -> Precompiled:
         try:
+            if isinstance(spec.value.get("precompiled_charsmap"), bytes):  # the kernel has read it
+                return cls(spec.get("precompiled_charsmap", bytes))
             return cls(base64.b64decode(spec.text("precompiled_charsmap"), validate=True))
         except (binascii.Error, BadTokenizerFile) as error:
             raise spec.bad(f"the character map cannot be read: {error}") from error

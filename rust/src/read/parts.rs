@@ -16,7 +16,13 @@ pub struct Parts {
     pub ways: Vec<i32>,
     pub vocab: Range<usize>,
     pub merges: Range<usize>,
+    /// a map of characters, and where it is written in base64
+    pub map: Vec<u8>,
+    pub map_at: Range<usize>,
 }
+
+/// What stands before such a map.
+const MAP: &[u8] = b"\"precompiled_charsmap\"";
 
 /// Read the model's `vocab` and `merges`, and go past all else.
 ///
@@ -24,16 +30,48 @@ pub struct Parts {
 /// by what says what is wrong. What is gone past is not looked at closer than for where it ends.
 pub fn read(json: &[u8]) -> Option<Parts> {
     let mut parts = None;
+    let mut normalizer = 0..0;
     let mut scanner = Scanner::new(json);
     scanner.object(|scanner, key| {
         if key != b"model" {
-            return scanner.skip();
+            let start = scanner.place();
+            scanner.skip()?;
+            if key == b"normalizer" {
+                normalizer = start..scanner.end();
+            }
+            return Some(());
         }
         let found = parts.is_none().then(|| read_model(json, scanner))??;
         parts = Some(found);
         Some(())
     })?;
-    parts.filter(|parts: &Parts| parts.vocab.start < parts.vocab.end)
+    let mut parts = parts.filter(|parts: &Parts| parts.vocab.start < parts.vocab.end)?;
+    if let Some((map, at)) = read_map(json, normalizer) {
+        (parts.map, parts.map_at) = (map, at);
+    }
+    Some(parts)
+}
+
+/// The one map of characters of a normalizer, and where it is written, with its quotes. None also where it is unusual.
+fn read_map(json: &[u8], normalizer: Range<usize>) -> Option<(Vec<u8>, Range<usize>)> {
+    let part = &json[normalizer.clone()];
+    let at = crate::steps::find(part, MAP, 0)?;
+    let mut scanner = Scanner::new(&part[at + MAP.len()..]);
+    scanner.take(b':')?;
+    let start = at + MAP.len() + scanner.place();
+    let mut room = Vec::new();
+    let text = scanner.text(&mut room)?;
+    let stop = at + MAP.len() + scanner.end();
+    // what is escaped is inside of a text
+    if part[..at].ends_with(b"\\")
+        || stop - start != text.len() + 2
+        || crate::steps::find(part, MAP, stop).is_some()
+    {
+        return None;
+    }
+    let mut map = Vec::with_capacity(text.len() / 4 * 3);
+    super::ranks::decode(text, |bytes| map.extend_from_slice(bytes))?;
+    Some((map, normalizer.start + start..normalizer.start + stop))
 }
 
 fn read_model(json: &[u8], scanner: &mut Scanner) -> Option<Parts> {
@@ -203,6 +241,31 @@ mod tests {
         assert!(read(br#"{"model":{"vocab":{"a":0}},"model":{"vocab":{"a":0}}}"#).is_none());
         assert!(read(b"{\"model\":{\"vocab\":{\"\xff\":0}}}").is_none());
         assert!(read(b"{\"model\":{\"vocab\":{\"\xc3\":0,\"\xa9\":1}}}").is_none());
+    }
+
+    #[test]
+    fn a_map_of_characters_is_decoded() {
+        let read = |normalizer: &str| {
+            let json = format!(r#"{{"normalizer":{normalizer},"model":{{"vocab":{{"a":0}}}}}}"#);
+            read(json.as_bytes()).map(|parts| (json[parts.map_at].to_string(), parts.map)).unwrap()
+        };
+        let map = r#"{"type":"Precompiled","precompiled_charsmap" : "YWJj"}"#;
+        assert_eq!(read(map), ("\"YWJj\"".into(), b"abc".to_vec()));
+        assert_eq!(
+            read(&format!(r#"{{"normalizers":[{{"x":1}},{map}]}}"#)),
+            ("\"YWJj\"".into(), b"abc".to_vec())
+        );
+        for unusual in [
+            format!("[{map},{map}]"),
+            map.replace("YWJj", "YWJ"),
+            map.replace("YWJj", r"YW\u004aj"),
+            map.replace(r#""YWJj""#, "5"),
+            map.replace(" : ", ", "),
+            r#"{"x":"\"precompiled_charsmap\":"}"#.into(),
+            "null".into(),
+        ] {
+            assert_eq!(read(&unusual), (String::new(), vec![]), "{unusual}");
+        }
     }
 
     #[test]

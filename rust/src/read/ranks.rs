@@ -1,4 +1,4 @@
-//! Tokens in base64 with their ranks: the lines of a .tiktoken file, the entries of a tekken.json.
+//! Base64, and tokens in it with their ranks: the lines of a .tiktoken file, the entries of a tekken.json.
 
 use super::json::Scanner;
 use super::parts::Parts;
@@ -70,14 +70,15 @@ fn add(encoded: &[u8], rank: u32, parts: &mut Parts) -> Option<()> {
     if parts.ids.last().is_some_and(|&last| last >= rank as i64) || encoded.len() / 4 * 3 > LONGEST {
         return None;
     }
-    decode(encoded, |byte| write_spelled(byte, &mut parts.tokens.data))?;
+    let data = &mut parts.tokens.data;
+    decode(encoded, |bytes| bytes.iter().for_each(|&byte| write_spelled(byte, data)))?;
     parts.tokens.end()?;
     parts.ids.push(rank as i64);
     Some(())
 }
 
 /// The bytes of base64 that is padded to fours, and has no bits to spare. `=` alone, which Whisper's file has, has none.
-fn decode(encoded: &[u8], mut put: impl FnMut(u8)) -> Option<()> {
+pub fn decode(encoded: &[u8], mut put: impl FnMut(&[u8])) -> Option<()> {
     if encoded == b"=" {
         return Some(());
     }
@@ -85,15 +86,24 @@ fn decode(encoded: &[u8], mut put: impl FnMut(u8)) -> Option<()> {
     if encoded.is_empty() || encoded.len() % 4 != 0 || padding > 2 {
         return None;
     }
-    for four in encoded[..encoded.len() - padding].chunks(4) {
+    let (whole, last) = encoded[..encoded.len() - padding].split_at((encoded.len() - padding) / 4 * 4);
+    for four in whole.chunks_exact(4) {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| SIXES[four[i] as usize]);
+        if a.min(b).min(c).min(d) == 0 {
+            return None;
+        }
+        let bits = (a as u32 - 1) << 18 | (b as u32 - 1) << 12 | (c as u32 - 1) << 6 | (d as u32 - 1);
+        put(&bits.to_be_bytes()[1..]);
+    }
+    if !last.is_empty() {
         let mut bits = 0u32;
-        for &character in four {
+        for &character in last {
             bits = bits << 6 | SIXES[character as usize].checked_sub(1)? as u32;
         }
-        bits <<= 6 * (4 - four.len());
+        bits <<= 6 * (4 - last.len());
         let bytes = bits.to_be_bytes();
-        bytes[1..four.len()].iter().for_each(|&byte| put(byte));
-        if bytes[four.len()..].iter().any(|&byte| byte != 0) {
+        put(&bytes[1..last.len()]);
+        if bytes[last.len()..].iter().any(|&byte| byte != 0) {
             return None;
         }
     }
