@@ -1,8 +1,7 @@
 //! A text that was changed, and the span of the original under each of its bytes.
 
-use crate::unicode::is_continuation;
-
-/// The bytes [start, end) of the original text that a byte stands for: those of whole characters.
+/// The bytes [start, end) of the original text that a byte stands for; of characters that are only
+/// touched all is meant.
 pub type Span = (u32, u32);
 
 /// A text as a step made it. spans: one for each byte, or none where nobody asks for places
@@ -12,22 +11,44 @@ pub struct Aligned {
     pub spans: Vec<Span>,
 }
 
-/// A part of a text, borrowed. spans: as in `Aligned`
+/// A part of a text, borrowed.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub text: &'a [u8],
-    pub spans: &'a [Span],
+    pub spans: Spans<'a>,
+}
+
+/// What the bytes of a text stand for.
+#[derive(Clone, Copy)]
+pub enum Spans<'a> {
+    /// Nobody asks, or nobody knows.
+    Unknown,
+    /// Themselves: the text is the original from here on.
+    Given(u32),
+    Each(&'a [Span]),
 }
 
 impl<'a> View<'a> {
     pub fn slice(self, start: usize, stop: usize) -> View<'a> {
-        let spans = if self.spans.is_empty() { self.spans } else { &self.spans[start..stop] };
+        let spans = match self.spans {
+            Spans::Unknown => Spans::Unknown,
+            Spans::Given(at) => Spans::Given(at + start as u32),
+            Spans::Each(spans) => Spans::Each(&spans[start..stop]),
+        };
         View { text: &self.text[start..stop], spans }
     }
 
-    /// What text[start..stop], which is not empty, stands for; None where nobody asks.
+    /// What text[start..stop], which is not empty, stands for; None where that is not known.
     pub fn span(self, start: usize, stop: usize) -> Option<Span> {
-        Some((self.spans.get(start)?.0, self.spans[stop - 1].1))
+        match self.spans {
+            Spans::Unknown => None,
+            Spans::Given(at) => Some((at + start as u32, at + stop as u32)),
+            Spans::Each(spans) => Some((spans.get(start)?.0, spans[stop - 1].1)),
+        }
+    }
+
+    pub fn is_traced(self) -> bool {
+        !matches!(self.spans, Spans::Unknown)
     }
 }
 
@@ -38,28 +59,18 @@ impl Aligned {
     }
 
     pub fn view(&self) -> View<'_> {
-        View { text: &self.text, spans: &self.spans }
-    }
-
-    /// The text as it was given. at: where it begins in the original
-    pub fn original(&mut self, text: &[u8], at: usize) {
-        self.clear();
-        self.text.extend_from_slice(text);
-        let mut start = 0;
-        for i in 1..=text.len() {
-            if i == text.len() || !is_continuation(text[i]) {
-                self.spans.resize(i, ((at + start) as u32, (at + i) as u32));
-                start = i;
-            }
-        }
+        let spans = if self.spans.is_empty() { Spans::Unknown } else { Spans::Each(&self.spans) };
+        View { text: &self.text, spans }
     }
 
     /// Append from[start..stop] as it is.
     #[inline]
     pub fn keep(&mut self, from: View, start: usize, stop: usize) {
         self.text.extend_from_slice(&from.text[start..stop]);
-        if !from.spans.is_empty() {
-            self.spans.extend_from_slice(&from.spans[start..stop]);
+        match from.spans {
+            Spans::Unknown => {}
+            Spans::Given(at) => self.spans.extend((at + start as u32..at + stop as u32).map(|i| (i, i + 1))),
+            Spans::Each(spans) => self.spans.extend_from_slice(&spans[start..stop]),
         }
     }
 

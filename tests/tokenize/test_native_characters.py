@@ -199,14 +199,15 @@ def test_caches_of_any_size_give_the_same() -> None:
 
 
 @pytest.mark.parametrize("unit", ["h", "he", " ", " hello", "1", "中", "é", "\n", SPACE, "\u0301"])
-def test_time_grows_with_the_text_alone(unit: str) -> None:
+@pytest.mark.parametrize("places", [False, True])
+def test_time_grows_with_the_text_alone(unit: str, places: bool) -> None:
     native = choose_engine(llama_like()._engine.pipeline, wanted="native").engine
     assert isinstance(native, NativeEngine)
 
     def seconds(size: int) -> float:
         text = pa.array([unit * (size // len(unit.encode()))])
         start = time.process_time()
-        native.encode(text)
+        native.encode(text, offsets=places, words=places)
         return time.process_time() - start
 
     seconds(1 << 12)

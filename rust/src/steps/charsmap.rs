@@ -91,7 +91,7 @@ impl Charsmap {
             }
             if let Some(new) = self.find(&text[at..at + len]) {
                 let characters = std::str::from_utf8(new).ok()?.chars().count();
-                if !from.spans.is_empty() && (characters == 0 || (len > first && characters > 1)) {
+                if from.is_traced() && (characters == 0 || (len > first && characters > 1)) {
                     return None;
                 }
                 to.keep(from, kept, at);

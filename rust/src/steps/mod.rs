@@ -143,37 +143,17 @@ pub enum Outcome {
 }
 
 /// Do all steps.
-///
-/// original: where it begins in the original, where it still is that and places are wanted
-pub fn run(
-    table: &Characters,
-    steps: &[Step],
-    given: View,
-    at_start: bool,
-    original: Option<usize>,
-    spare: &mut Spare,
-) -> Outcome {
+pub fn run(table: &Characters, steps: &[Step], given: View, at_start: bool, spare: &mut Spare) -> Outcome {
     let mut made: Option<Aligned> = None;
     for step in steps {
         let current = made.as_ref().map_or(given, Aligned::view);
         if current.text.is_empty() || step.leaves(table, current.text, at_start) {
             continue;
         }
-        let is_first = made.is_none();
-        if let (true, Some(at)) = (is_first, original) {
-            let mut copy = spare.take();
-            copy.original(given.text, at);
-            made = Some(copy);
-        }
         let mut next = spare.take();
-        match step.apply(table, made.as_ref().map_or(given, Aligned::view), &mut next) {
+        match step.apply(table, current, &mut next) {
             Some(true) => spare.give_back(made.replace(next)),
-            Some(false) => {
-                spare.give_back(Some(next));
-                if is_first {
-                    spare.give_back(made.take());
-                }
-            }
+            Some(false) => spare.give_back(Some(next)),
             None => return Outcome::Refused,
         }
     }

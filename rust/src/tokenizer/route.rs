@@ -5,7 +5,7 @@
 //! changes it, the pieces are those of the text as it was given.
 
 use super::Worker;
-use crate::aligned::View;
+use crate::aligned::{Spans, View};
 use crate::bert::WHITE;
 use crate::cut::{Cut, Cutter, Places};
 use crate::model::Kind;
@@ -46,8 +46,10 @@ const STARTS: usize = 256;
 impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// A stretch of the text as it was given, between added tokens.
     pub(super) fn routed(&mut self, start: usize, stop: usize) {
-        let view = View { text: &self.data[start..stop], spans: &[] };
-        let given = Stretch { view, given: Some(start), at_start: start == self.first_byte() };
+        let at = start - self.first_byte();
+        let spans = if TRACE { Spans::Given(at as u32) } else { Spans::Unknown };
+        let view = View { text: &self.data[start..stop], spans };
+        let given = Stretch { view, given: Some(start), at_start: at == 0 };
         let tokenizer = self.tokenizer;
         self.after_steps(&tokenizer.route.before, given, |worker, stretch| worker.searched(stretch));
     }
@@ -64,8 +66,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             return then(self, stretch);
         }
         let mut spare = std::mem::take(&mut self.space.spare);
-        let original = stretch.given.filter(|_| TRACE).map(|at| at - self.first_byte());
-        let made = steps::run(self.table, steps, stretch.view, stretch.at_start, original, &mut spare);
+        let made = steps::run(self.table, steps, stretch.view, stretch.at_start, &mut spare);
         self.space.spare = spare;
         match made {
             Outcome::Same => then(self, stretch),
