@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class Worker(Protocol):
@@ -24,8 +23,7 @@ MakeWorker = Callable[[int], Worker]
 """Makes the worker of a rank (0, 1, ...), in the process where it will live."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a run gave.
 
     results: what `work` returned, in the order of the tasks

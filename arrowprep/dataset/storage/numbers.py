@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +24,7 @@ _ROW = range(1, 1 << 15)  # numbers in rows that windows are over: all addresses
 _OFFSETS: dict[int, np.dtype[Any]] = {lib.Type_LIST: np.dtype("i4"), lib.Type_LARGE_LIST: np.dtype("i8")}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
+class Numbers(NamedTuple):
     """Numbers, or lists of them, of one record batch, none of which is null.
 
     values: what is in the rows, a view of the buffer

@@ -7,9 +7,8 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -22,8 +21,7 @@ from arrowprep.errors import ArrowprepError
 FLUSH_S = 10.0  # so much work is lost at most when the process is killed
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A whole Arrow file of results.
 
     note: what its writer said of it, the same for all its batches
@@ -37,8 +35,7 @@ class Part:
     spans: tuple[Span, ...]
 
 
-@dataclass(frozen=True)
-class PartPlan:
+class PartPlan(NamedTuple):
     """What the writers of one result have in common.
 
     stem: with what the names of its files begin

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from arrowprep.dataset.storage.pins import unused
 from arrowprep.dataset.storage.seal import intact
 
 
-@dataclass(frozen=True)
-class Shelved:
+class Shelved(NamedTuple):
     """An entry: its files, and what it says of itself.
 
     files: the one it is found by comes first

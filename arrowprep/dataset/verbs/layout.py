@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.verbs.naming import VERSION
@@ -13,8 +12,7 @@ from arrowprep.dataset.view import View
 from arrowprep.errors import BadResult
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """Which columns a result has: the parent's that are kept, and new ones; or a whole table."""
 
     gone: frozenset[str]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -18,8 +17,7 @@ from arrowprep.dataset.view import LazyTable, View
 from arrowprep.errors import TypeConflict
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """Rows of the parent, cut where batches are cut."""
 
     rows: Span

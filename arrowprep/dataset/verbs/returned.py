@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -15,8 +14,7 @@ ERRORS = HIDDEN + "error"  # the column for what a function raised
 BARE = HIDDEN + "bare"  # a column of nulls, where rows have no other
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(NamedTuple):
     """What the function made of one batch.
 
     table: new and changed columns; None when it returned None for every row
