@@ -29,11 +29,13 @@ from arrowprep.tokenize.native_library import (
 from arrowprep.tokenize.native_models import Unsupported
 from arrowprep.tokenize.native_pipeline import compiled
 from arrowprep.tokenize.pipeline import Pipeline
-from arrowprep.tokenize.reference import TEXT_TYPES, ReferenceEngine, Trace, traces_of
+from arrowprep.tokenize.reference import ReferenceEngine, Trace, traces_of
 
 CACHE_BYTES = 64 << 20
 LONG, FEW = 500, 100  # characters of a text, and texts, that the kernel takes alone
 ROOM = 4096  # ids
+WORTH_THREADS = 256 << 10  # bytes of text, below which the kernel starts none
+_SMALL, _LARGE, _ID, _IDS = pa.string(), pa.large_string(), pa.int32(), pa.list_(pa.int32())
 _OFF = {"off", "false", "f", "no", "n", "0"}
 
 
@@ -122,19 +124,20 @@ class NativeEngine:
 
     def encode(self, texts: pa.Array, *, offsets: bool = False, words: bool = False) -> Encoded:
         """Ids of each text without the post-processor's tokens, truncation or padding."""
-        if pa.types.is_dictionary(texts.type):
+        kind = texts.type
+        if kind == _LARGE or kind == _SMALL:
+            return self._encode(texts, offsets, words) if len(texts) else self._none(offsets, words)
+        if pa.types.is_dictionary(kind):
             encoded = self.encode(texts.dictionary, offsets=offsets, words=words)
             columns = (getattr(encoded, field.name) for field in fields(encoded))
             return Encoded(*(None if column is None else column.take(texts.indices) for column in columns))
-        if pa.types.is_null(texts.type):
-            texts = texts.cast(pa.string())
-        if not any(is_text(texts.type) for is_text in TEXT_TYPES):
-            raise NotText(f"texts are Arrow strings, not {texts.type}", given=str(texts.type))
-        if pa.types.is_string_view(texts.type):
-            texts = texts.cast(pa.large_string())
-        if not len(texts):
-            return self._reference.encode(texts, offsets=offsets, words=words)
-        return self._encode(texts, offsets, words)
+        if pa.types.is_null(kind) or pa.types.is_string_view(kind):
+            return self.encode(texts.cast(_LARGE), offsets=offsets, words=words)
+        raise NotText(f"texts are Arrow strings, not {kind}", given=str(kind))
+
+    def _none(self, offsets: bool, words: bool) -> Encoded:
+        """Of no texts."""
+        return self._reference.encode(pa.array([], _SMALL), offsets=offsets, words=words)
 
     def _encode(self, texts: pa.Array, offsets: bool, words: bool) -> Encoded:
         texts = aligned(texts)
@@ -147,7 +150,7 @@ class NativeEngine:
                 self._handle.pointer,
                 byref(column),
                 offsets or words,
-                threads(),
+                threads() if column.size >= WORTH_THREADS else 1,
             )
         except KernelFailure as failure:
             if failure.row < 0:
@@ -192,9 +195,8 @@ class _Rows:
     def column(self, pointer: int) -> pa.ListArray:
         tokens = self._result.tokens
         buffers = [None, foreign(pointer, 4 * tokens, self._owner)]
-        values = pa.Array.from_buffers(pa.int32(), tokens, buffers)
-        type = pa.list_(pa.int32())
-        return pa.Array.from_buffers(type, self._result.texts, self._shape, self._nulls, 0, children=[values])
+        values = pa.Array.from_buffers(_ID, tokens, buffers, 0)
+        return pa.Array.from_buffers(_IDS, self._result.texts, self._shape, self._nulls, 0, children=[values])
 
     def left(self) -> pa.Array:
         count = self._result.left_count
@@ -221,7 +223,7 @@ def aligned(texts: pa.Array) -> pa.Array:
 def text_column(texts: pa.Array) -> Texts:
     """A string column as the kernel reads it; `texts` must outlive it."""
     valid, offsets, data = texts.buffers()
-    wide = pa.types.is_large_string(texts.type)
+    wide = texts.type == _LARGE
     return Texts(
         address(data),
         data.size if data else 0,
