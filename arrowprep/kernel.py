@@ -77,10 +77,14 @@ class Handle:
         self._free(self.pointer)
 
 
+def failed(failure: Failure) -> KernelFailure:
+    return KernelFailure(failure.message.decode("utf-8", "replace"), failure.row)
+
+
 def call(library: ctypes.CDLL, name: str, free: str, *arguments: Any) -> Handle:
     """What a function returns. Raises KernelFailure with what it says when it fails."""
     failure = Failure()
     pointer = getattr(library, name)(*arguments, byref(failure))
     if not pointer:
-        raise KernelFailure(failure.message.decode("utf-8", "replace"), failure.row)
+        raise failed(failure)
     return Handle(pointer, getattr(library, free))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from ctypes import byref, c_uint32
+from ctypes import addressof, byref, c_uint32
 from dataclasses import fields
 from typing import Any
 
@@ -15,13 +15,16 @@ from arrowprep.config import settings
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.engine import Encoded
 from arrowprep.tokenize.native_library import (
+    ArrowArray,
     EncodedColumns,
+    Failure,
     Handle,
     KernelFailure,
     Texts,
     address,
     call,
     cpu,
+    failed,
     foreign,
     load,
     validity,
@@ -125,7 +128,7 @@ class NativeEngine:
     def encode(self, texts: pa.Array, *, offsets: bool = False, words: bool = False) -> Encoded:
         """Ids of each text without the post-processor's tokens, truncation or padding."""
         kind = texts.type
-        if kind == _LARGE or kind == _SMALL:
+        if kind in (_LARGE, _SMALL):
             return self._encode(texts, offsets, words) if len(texts) else self._none(offsets, words)
         if pa.types.is_dictionary(kind):
             encoded = self.encode(texts.dictionary, offsets=offsets, words=words)
@@ -142,7 +145,12 @@ class NativeEngine:
     def _encode(self, texts: pa.Array, offsets: bool, words: bool) -> Encoded:
         texts = aligned(texts)
         column = text_column(texts)
+        count = threads() if column.size >= WORTH_THREADS else 1
         try:
+            if not (offsets or words or texts.null_count):
+                ids = self._lists(column, count)
+                if ids is not None:
+                    return Encoded(ids)
             handle = call(
                 self._library,
                 "arrowprep_encode",
@@ -150,7 +158,7 @@ class NativeEngine:
                 self._handle.pointer,
                 byref(column),
                 offsets or words,
-                threads() if column.size >= WORTH_THREADS else 1,
+                count,
             )
         except KernelFailure as failure:
             if failure.row < 0:
@@ -165,6 +173,16 @@ class NativeEngine:
             words=rows.column(result.words) if words else None,
         )
         return self._with_left(encoded, rows.left(), texts) if result.left_count else encoded
+
+    def _lists(self, column: Texts, count: int) -> pa.ListArray | None:
+        """The ids of texts of which none is null, as one array at once; None where the kernel left a text."""
+        lists, failure = ArrowArray(), Failure()
+        code = self._library.arrowprep_encode_lists(
+            self._handle.pointer, byref(column), count, byref(lists), byref(failure)
+        )
+        if code < 0:
+            raise failed(failure)
+        return pa.Array._import_from_c(addressof(lists), _IDS) if code else None
 
     def _with_left(self, encoded: Encoded, left: pa.Array, texts: pa.Array) -> Encoded:
         """The rows that the kernel left put in their places."""

@@ -26,9 +26,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from arrowprep import kernel
-from arrowprep.kernel import Failure, Handle, KernelFailure, Strings, call
+from arrowprep.kernel import Failure, Handle, KernelFailure, Strings, call, failed
 
-__all__ = ["Failure", "Handle", "KernelFailure", "Strings", "call", "load"]  # and what is defined here
+__all__ = [
+    "Failure",
+    "Handle",
+    "KernelFailure",
+    "Strings",
+    "call",
+    "failed",
+    "load",
+]  # and what is defined here
 
 CPU = ("portable", "AVX2")
 
@@ -94,6 +102,9 @@ class Texts(Structure):
         ("valid", c_void_p),
         ("valid_start", c_size_t),
     ]
+
+
+ArrowArray = c_uint64 * 10  # of the C data interface, which pyarrow reads
 
 
 class EncodedColumns(Structure):
@@ -178,6 +189,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_tokenizer_new": (c_void_p, [c_void_p, POINTER(PipelineParts), POINTER(Failure)]),
     "arrowprep_tokenizer_free": (None, [c_void_p]),
     "arrowprep_encode": (c_void_p, [c_void_p, POINTER(Texts), c_uint32, c_size_t, POINTER(Failure)]),
+    "arrowprep_encode_lists": (
+        c_int32,
+        [c_void_p, POINTER(Texts), c_size_t, POINTER(ArrowArray), POINTER(Failure)],
+    ),
     "arrowprep_encoded_free": (None, [c_void_p]),
     "arrowprep_ids": (c_int64, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p]),
     "arrowprep_lay_out": (

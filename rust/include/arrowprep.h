@@ -224,6 +224,12 @@ void arrowprep_tokenizer_free(arrowprep_tokenizer *tokenizer);
 /* The tokens of a column, on up to `threads` threads, the caller's included. */
 arrowprep_encoded *arrowprep_encode(const arrowprep_tokenizer *tokenizer, const arrowprep_texts *texts,
                                     uint32_t trace, size_t threads, arrowprep_failure *failure);
+/* The ids alone as an Arrow array of list<int32>, of the C data interface, whose owner the caller is; the validity of
+ * the texts is not in it. 1 where it was written to `lists`, 0 where a text was left, so that arrowprep_encode must be
+ * asked, -1 for a failure. */
+struct ArrowArray;
+int32_t arrowprep_encode_lists(const arrowprep_tokenizer *tokenizer, const arrowprep_texts *texts, size_t threads,
+                               struct ArrowArray *lists, arrowprep_failure *failure);
 /* The ids of one text of `size` bytes: how many there are, or -1. They are written where
  * there is `room` for all of them; else call again with more. */
 int64_t arrowprep_ids(const arrowprep_tokenizer *tokenizer, const uint8_t *text, size_t size,

@@ -4,6 +4,7 @@
 //! together: text is seen to be UTF-8, offsets to be in order. A panic becomes an error.
 
 use crate::added::{Added, Matcher};
+use crate::arrow_lists::ArrowArray;
 use crate::batch::{self, Column, Encoded, Offsets, Problem};
 use crate::bert::{Bert, Steps};
 use crate::cut::Cut;
@@ -505,6 +506,30 @@ pub unsafe extern "C" fn arrowprep_encode(
             owner,
         }))
     })
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_encode_lists(
+    tokenizer: *const Tokenizer,
+    texts: *const Texts,
+    threads: usize,
+    lists: *mut ArrowArray,
+    failure: *mut Failure,
+) -> i32 {
+    let is_whole = caught(failure, || {
+        // SAFETY: the header asks for these
+        let (tokenizer, column) = unsafe { (&*tokenizer, column(&*texts)?) };
+        let encoded = batch::encode::<false>(tokenizer, &column, threads).map_err(told)?;
+        let is_whole = encoded.left.is_empty();
+        if is_whole {
+            // SAFETY: the header asks for room for one
+            unsafe { lists.write(ArrowArray::lists(encoded.offsets, encoded.ids)) };
+        }
+        Ok(is_whole)
+    });
+    is_whole.map_or(-1, |is_whole| is_whole as i32)
 }
 
 /// # Safety

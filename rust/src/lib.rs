@@ -6,6 +6,7 @@
 
 pub mod added;
 pub mod aligned;
+pub mod arrow_lists;
 pub mod batch;
 pub mod bert;
 pub mod bigrams;
