@@ -1,12 +1,15 @@
 """Real text for the kernel's benchmark, of what is installed.
 
 Docstrings for English, sources for code, and the translations of programs' messages for
-Chinese, Japanese and Korean ("cjk") and for many scripts ("multilingual").
+Chinese, Japanese and Korean ("cjk") and for many scripts ("multilingual"). Two that are made: an
+agent's transcripts, one after each turn, so that each has all of those before it ("transcripts"); and
+random bytes, which no cache helps ("base64").
 """
 
 from __future__ import annotations
 
 import ast
+import base64
 import gettext
 import itertools
 import random
@@ -16,7 +19,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-CORPORA = ("english", "code", "cjk", "multilingual")
+CORPORA = ("english", "code", "cjk", "multilingual", "transcripts", "base64")
 CJK = ("ja", "zh_CN", "zh_TW", "ko")
 SCRIPTS = (*CJK, "ru", "uk", "el", "ar", "he", "hi", "th", "ka", "ta", "de", "fr", "tr", "vi", "pl")
 SHORTEST = 150  # characters of a docstring that is worth taking
@@ -29,10 +32,11 @@ def documents(corpus: str, size: int, part: int, parts: int) -> list[list[str]]:
         "code": _code,
         "cjk": lambda: _messages(CJK),
         "multilingual": lambda: _messages(SCRIPTS),
+        "base64": _base64,
     }
     if corpus in ("cjk", "multilingual"):  # there is less of it
         part = min(part, sum(len(text.encode()) for text in sources[corpus]()) // (parts + 1))
-    texts = _cut(sources[corpus](), size)
+    texts = _transcripts(size) if corpus == "transcripts" else _cut(sources[corpus](), size)
     out: list[list[str]] = []
     for _ in range(parts):
         taken, total = [], 0
@@ -85,6 +89,24 @@ def _english() -> Iterator[str]:
                 if len(text) >= SHORTEST and ">>>" not in text and text[:80] not in seen:
                     seen.add(text[:80])
                     yield text
+
+
+def _transcripts(longest: int) -> Iterator[str]:
+    """Conversations as they stand after each turn, up to `longest` characters and a turn."""
+    tools = _cut(_code(), longest // 8)
+    instructions = "You are an agent. " + "\n".join(itertools.islice(_english(), 3))[: longest // 4]
+    conversation = instructions
+    for question, result in zip(_english(), tools, strict=False):
+        conversation += f"\n\nuser: {question[: longest // 8]}\n\ntool: {result}"
+        yield conversation
+        if len(conversation) > longest:
+            conversation = instructions
+
+
+def _base64() -> Iterator[str]:
+    source = random.Random(0)
+    while True:
+        yield base64.encodebytes(source.randbytes(57 * 1000)).decode()  # in lines of 76 characters
 
 
 def _messages(languages: tuple[str, ...]) -> Iterator[str]:
