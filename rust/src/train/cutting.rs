@@ -1,6 +1,6 @@
 //! The pieces of texts that are counted and not encoded: the steps and the cuts of a route, without a model.
 
-use crate::aligned::View;
+use crate::aligned::{Spans, View};
 use crate::bert::Bert;
 use crate::cut::{Cut, Cutter, Places};
 use crate::split::{cpu_path, BertSplitter, CpuPath, Layers, Pieces, Splitter};
@@ -46,7 +46,7 @@ impl Cutting {
             return true;
         }
         let Room { spare, layered } = room;
-        let made = match steps::run(self.table, &self.steps, View { text, spans: &[] }, true, None, spare) {
+        let made = match steps::run(self.table, &self.steps, View { text, spans: Spans::Unknown }, true, spare) {
             Outcome::Same => None,
             Outcome::Made(made) => Some(made),
             Outcome::Refused => return false,
