@@ -101,12 +101,12 @@ class AddedToken:
     def from_json(cls, spec: Spec) -> tuple[int, AddedToken]:
         """The id that the file gives it, and the token."""
         entry = spec.value
-        values = tuple(map(entry.get, _KEYS))
+        values: tuple[Any, ...] = tuple(map(entry.get, _KEYS))
         # as nearly all are, and read in a tenth of the time
         if len(entry) == len(values) and tuple(map(type, values)) == _TYPES and values[0] >= 0:
             id, content, single_word, lstrip, rstrip, normalized, special = values
-            flags = {"lstrip": lstrip, "rstrip": rstrip, "normalized": normalized, "special": special}
-            return id, cls(content, single_word=single_word, **flags)
+            usual = {"lstrip": lstrip, "rstrip": rstrip, "normalized": normalized, "special": special}
+            return id, cls(content, single_word=single_word, **usual)
         id = spec.count("id")
         special = spec.flag("special", False)
         flags = {name: spec.flag(name, False) for name in ("single_word", "lstrip", "rstrip")}
