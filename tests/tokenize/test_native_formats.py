@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize import Tokenizer, native_files
+from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS
 from arrowprep.tokenize.files.sentencepiece import read_sentencepiece
 from arrowprep.tokenize.files.tekken import read_tekken
 from arrowprep.tokenize.files.tiktoken import read_tiktoken
+from arrowprep.tokenize.files.vocabulary_files import read_vocab_and_merges
+from arrowprep.tokenize.models.flat import FlatVocabulary
 from arrowprep.tokenize.models.sentencepiece import NORMAL, UNUSED, USER_DEFINED
 from arrowprep.tokenize.native_library import load
 from tests.tokenize.test_files_sentencepiece import (
@@ -196,6 +199,40 @@ TEKKENS = {
     "two vocabularies": ENTRIES[:-1] + b', "vocab": []}',
     "no vocabulary": ENTRIES.replace(b'"vocab"', b'"words"'),
 }
+
+
+VOCAB = json.dumps(
+    {character: i for i, character in enumerate([*BYTE_CHARACTERS, "ab", "abab", "é"])}, indent=1
+)
+MERGES = "#version: 0.2\na b\nab ab\n"
+VOCABULARIES = {
+    "usual": (VOCAB, MERGES),
+    "white space around": (f" {VOCAB}\r\n", MERGES),
+    "no comment, no end": (VOCAB, "a b\nab ab"),
+    "other line ends and empty lines": (VOCAB, MERGES.replace("\n", "\r\n\n")),
+    "no merges": (VOCAB, ""),
+    "a merge of what is not there": (VOCAB, "a b\nb a\n"),
+    "a line of three": (VOCAB, "a b\nab ab x\n"),
+    "ends of words": ('{"a</w>": 0}', ""),
+    "no JSON": ('{"a": 0}, "x": {"b": 1}', ""),
+    "a vocabulary twice": ('{"a": 0}, "vocab": {"b": 1}', ""),
+    "a list": ('[["a", 0]]', ""),
+    "an id that is none": ('{"a": "0"}', ""),
+    "nothing": ("", ""),
+}
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_both_read_the_same_vocabulary_and_merges(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocab, merges = (text.encode() for text in VOCABULARIES[name])
+
+    def read() -> Tokenizer:
+        return read_vocab_and_merges(vocab, merges, {"unk_token": "a"})
+
+    ours, plain = by_both(monkeypatch, lambda: told(read))
+    assert ours == plain
+    if name in ("usual", "white space around", "no comment, no end"):
+        assert isinstance(vars(read().model)["_tables"]._read, FlatVocabulary)
 
 
 class TestRanks:
