@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from benchmarks.dataset.chain import chain
 from benchmarks.dataset.groups import Figure, Given, Group, Row, timed
-
-STEPS = 5
-
-
-def add_length(batch: Any, step: int) -> dict[str, list[int]]:
-    return {f"n{step}": [len(text) + step for text in batch["text"]]}
-
-
-def chain(dataset: Any) -> Any:
-    for step in range(STEPS):
-        dataset = dataset.map(add_length, batched=True, fn_kwargs={"step": step})
-    return dataset
 
 
 def _hit(given: Given) -> Iterator[Figure]:

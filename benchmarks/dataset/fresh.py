@@ -13,7 +13,7 @@ from typing import Any
 
 
 def rerun(peer: Any, texts: Path, cache: Path) -> Any:
-    from benchmarks.dataset.caching import chain
+    from benchmarks.dataset.chain import chain
 
     return chain(peer.load(texts, cache))[0]
 
