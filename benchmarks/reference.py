@@ -1,5 +1,7 @@
 """The reference engine beside `tokenizers`: `python -m benchmarks.reference [--offsets] [FILE ...]`.
 
+    python -m benchmarks.reference --corpora multilingual,scripts --repeats 5
+
 MB of text per CPU second on byte-level BPE, a process each, on one core. cold: a new object's first
 text. warm: that text again. FILE is a tokenizer.json; without one, five under
 $ARROWPREP_CONFORMANCE/tokenizers, or the packaged GPT-2. The peer's is encode_batch without special
@@ -24,17 +26,21 @@ from arrowprep import data
 from arrowprep.tokenize.files.huggingface import unpack
 from benchmarks.kernel_corpus import documents
 
-CORPORA = ("english", "code", "multilingual")
+CORPORA = ("english", "code", "multilingual", "scripts")
 NAMES = ("gpt2", "llama3like", "qwen3", "gptoss", "clip")
 PART = 1_300_000  # bytes of text
 SHIFTS = (0, 0x370, 0x400, 0x5D0, 0x900, 0x3040, 0x4E00, 0xAC00)  # where scripts begin
 
 
 def texts_of(corpus: str) -> list[str]:
-    """Documents of about 2,000 bytes. multilingual: English whose letters are moved, a script a document"""
-    texts = documents("english" if corpus == "multilingual" else corpus, 2000, PART, 1)[0]
-    if corpus != "multilingual":
-        return texts
+    """Documents of about 2,000 bytes.
+
+    multilingual: translated messages of programs, where any are installed
+    scripts: English whose letters are moved, a script a document, so that hardly a word is in a vocabulary
+    """
+    if corpus != "scripts":
+        return documents(corpus, 2000, PART, 1)[0]
+    texts = documents("english", 2000, PART, 1)[0]
     return [_moved(text, SHIFTS[i % len(SHIFTS)]) for i, text in enumerate(texts)]
 
 
@@ -114,7 +120,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="*")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--corpora", default=",".join(CORPORA))
+    parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--offsets", action="store_true")
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -124,11 +131,11 @@ def main() -> None:
     print(f"{'MB/s':28}{'cold':>8}{'peer':>8}{'ratio':>7}{'warm':>8}{'peer':>8}{'ratio':>7}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for corpus in CORPORA:
-            texts = folder / f"{corpus}.texts"
-            texts.write_text(json.dumps(texts_of(corpus)), encoding="utf-8")
+        corpora = {corpus: found for corpus in arguments.corpora.split(",") if (found := texts_of(corpus))}
+        for corpus, found in corpora.items():
+            Path(folder, f"{corpus}.texts").write_text(json.dumps(found), encoding="utf-8")
         for path in chosen(arguments.files, folder):
-            for corpus in CORPORA:
+            for corpus in corpora:
                 compare(path, folder / f"{corpus}.texts", arguments)
 
 
