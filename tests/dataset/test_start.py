@@ -29,3 +29,25 @@ def test_the_first_rows_load_no_slow_library(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+MAKING = ("verbs.map_run", "verbs.batches", "storage.parts", "storage.shelf", "load.json", "formats.numpy")
+LATE = (*(f"arrowprep.dataset.{name}" for name in MAKING), "logging", "hashlib", "shutil", "multiprocessing")
+FOUND_AGAIN = f"""
+import sys, pyarrow
+before = set(sys.modules)
+from arrowprep import configure, load_local
+configure(cache_dir=sys.argv[1])
+mapped = load_local(sys.argv[2]).map(lambda row: {{"length": len(row["text"])}})
+assert mapped[1] == {{"text": "bc", "length": 2}}
+print(*({{*{LATE!r}}} & sys.modules.keys() - before))
+"""
+
+
+def test_what_is_found_again_loads_nothing_that_makes_it(tmp_path: Path) -> None:
+    source = tmp_path / "rows.jsonl"
+    source.write_text('{"text": "a"}\n{"text": "bc"}\n')
+    command = [sys.executable, "-c", FOUND_AGAIN, str(tmp_path / "cache"), str(source)]
+    first, again = (subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2))
+    assert "verbs.batches" in first.stdout
+    assert again.stdout.split() == []
