@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrowprep import configure
+from arrowprep import configure, kernel
 from arrowprep.tokenize import Tokenizer, native_library
 from arrowprep.tokenize.engine import choose_engine
 from benchmarks.kernel_corpus import documents
@@ -72,11 +72,10 @@ def threads(engine: Any, repeats: int) -> float:
 def caching(tokenizer: Tokenizer, repeats: int) -> float:
     """Text that is never seen again, with a cache to without one."""
     texts = column("base64")
+    pipeline = tokenizer.engine.engine.pipeline
     rows = len(texts) // (repeats + 1)
     parts = iter([texts[i * rows : (i + 1) * rows] for i in range(repeats + 1)])
-    kept, bare = (
-        choose_engine(tokenizer.pipeline, wanted="native", cache_bytes=size).engine for size in (None, 0)
-    )
+    kept, bare = (choose_engine(pipeline, wanted="native", cache_bytes=size).engine for size in (None, 0))
     first = next(parts)
     assert kept.encode(first).ids == bare.encode(first).ids
     best = [float("inf"), float("inf")]
@@ -126,7 +125,7 @@ def main() -> None:
     library = native_library.load()
     if isinstance(library, str):
         raise SystemExit(library)
-    size = Path(native_library.__file__).with_name(native_library.NAME).stat().st_size
+    size = Path(native_library.__file__).with_name(kernel.NAME).stat().st_size
     print(f"library {size / 1e6:.2f} MB, {native_library.cpu(library)}")
     for path in arguments.tokenizers:
         print(f"\n{Path(path).stem}")
