@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from typing import Any
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 from arrowprep import Dataset
 from arrowprep.config import configured
 from arrowprep.errors import NotText
-from arrowprep.tokenize import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from arrowprep.tokenize import Tokenizer, models, native_training, normalizers, pre_tokenizers, trainers
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.native_pipeline import GRAMMARS
+from arrowprep.tokenize.native_training import learn
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.pre_tokenizers.metaspace import SCHEMES
 from arrowprep.tokenize.trainers import counting, pairs
@@ -223,3 +225,31 @@ def test_other_threads_go_on_while_the_kernel_learns(monkeypatch: pytest.MonkeyP
     done.set()
     other.join()
     assert turns > 100
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms here")
+def test_ctrl_c_is_heard_while_the_kernel_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {f"{n:x}-{n * 7919:x}": 1 + n % 5 for n in range(20_000)}
+
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    calls = 0
+
+    def learnt_some(*given: Any, **options: Any) -> Any:
+        nonlocal calls
+        for some in learn(*given, **options):
+            calls += 1
+            if calls == 1:
+                signal.setitimer(signal.ITIMER_REAL, 0.001)  # while the next call is in the kernel
+            yield some
+
+    monkeypatch.setattr(native_training, "learn", learnt_some)
+    before = signal.signal(signal.SIGALRM, pressed)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learnt("native", words, {"vocab_size": 40_000})
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert calls < 20  # of 80
