@@ -258,3 +258,15 @@ class TestRanks:
             native_files.read_pieces(content)
             native_files.read_ranks(content)
             native_files.read_tekken(content)
+
+
+@given(st.text("ab▁é漢一丁七", max_size=30))
+@settings(deadline=None)
+def test_unigram_gives_the_same_with_dicts_and_without(text: str) -> None:
+    vocab = [["<unk>", 0.0], *([piece, score] for piece, score, _ in (*WORDS, *HAN))]
+    content = json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}})
+    few, many = (Tokenizer.from_str(content).model for _ in range(2))
+    many.tokenize("a" * 600)
+    assert few.tokenize(text) == many.tokenize(text)
+    assert "lengths" in vars(vars(many)["_tables"])
+    assert "lengths" not in vars(vars(few)["_tables"])

@@ -135,6 +135,7 @@ class Model(Component):
 
 
 FEW = 1000  # lookups that are sooner done than a dict of a whole vocabulary is made
+SHARE = 16  # tokens whose entries in dicts take as long as a character of text that is looked up without
 
 
 class Vocabulary:
@@ -147,6 +148,7 @@ class Vocabulary:
     def __init__(self, given: dict[str, int] | FlatVocabulary) -> None:
         self._read = None
         self._asked = 0
+        self._characters = 0
         if isinstance(given, FlatVocabulary):
             self._read = given
             self.flat, self.numbers = given.texts, given.numbers
@@ -178,6 +180,11 @@ class Vocabulary:
         if self._read is None or not self._read.rising or self._worth_dicts():
             return self.tokens.get(id)
         return self._read.token_of(id)
+
+    def few(self, characters: int) -> FlatVocabulary | None:
+        """What to look tokens up in as long as there were few characters of text, these included."""
+        self._characters += characters
+        return self._read if self._characters * SHARE < len(self.numbers) else None
 
     def _worth_dicts(self) -> bool:
         self._asked += 1

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from arrowprep.tokenize.bulk import Flat
+
+
+class Always(dict[str, tuple[int, ...]]):
+    """The same for every key."""
+
+    def __init__(self, value: tuple[int, ...]) -> None:
+        self._value = value
+
+    def get(self, key: str, default: Any = None, /) -> tuple[int, ...]:
+        return self._value
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,13 @@ class FlatVocabulary:
 
         texts = Flat(data[: offsets[n]], offsets[: n + 1])
         return replace(self, texts=texts, numbers=self.numbers[:n], find=find)
+
+    @cached_property
+    def every_length(self) -> Mapping[str, tuple[int, ...]]:
+        """The lengths that tokens may have which begin with a pair of characters: all, whatever the pair."""
+        begins = np.flatnonzero(np.frombuffer(self.texts.data, np.int8) >= -64)
+        longest = int(np.diff(np.searchsorted(begins, self.texts.offsets)).max(initial=0))
+        return Always(tuple(range(2, longest + 1)))
 
     @cached_property
     def rising(self) -> bool:

@@ -23,7 +23,6 @@ from arrowprep.tokenize.models.unigram import UNKNOWN_PENALTY, UNREACHED
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = KINDS = (1, 2, 3, 4, 5, 6)
 LARGEST_SCORE = 1e30  # sums of real ones stay far below
 IN_TEXT, ON_PATHS = (NORMAL, USER_DEFINED, UNUSED), (NORMAL, USER_DEFINED)
-SHARE = 16  # pieces for whose entries in dicts a character of text can be looked up in other ways
 
 N = TypeVar("N")
 
@@ -44,7 +43,6 @@ class PieceTables(Vocabulary):
     """
 
     def __init__(self, given: Sequence[Piece] | FlatVocabulary) -> None:
-        self._characters = 0
         if isinstance(given, FlatVocabulary):
             assert given.scores is not None
             assert given.kinds is not None
@@ -73,11 +71,6 @@ class PieceTables(Vocabulary):
         update(bytes(self.kinds.tolist()))
         update(little_endian(self.scores))
         feed_texts(update, self.flat)
-
-    def few(self, characters: int) -> FlatVocabulary | None:
-        """What to look pieces up in as long as there were few characters of text, these included."""
-        self._characters += characters
-        return self._read if self._characters * SHARE < len(self.kinds) else None
 
     def of_kind(self, kind: int) -> list[tuple[int, str]]:
         """The pieces of a kind, as ids and texts."""
@@ -377,18 +370,10 @@ class SentencePieceUnigram(SentencePieceModel):
                 found.setdefault(text[:2], set()).add(len(text))
         return {start: tuple(sorted(all)) for start, all in found.items()}
 
-    @cached_property
-    def _every_length(self) -> Mapping[str, tuple[int, ...]]:
-        """The same without a look at each piece: all lengths that there are, for any pair."""
-        flat = self._tables.flat
-        begins = np.flatnonzero(np.frombuffer(flat.data, np.int8) >= -64)
-        longest = int(np.diff(np.searchsorted(begins, flat.offsets)).max(initial=0))
-        return _Always(tuple(range(2, longest + 1)))
-
     def _parts(self, sequence: str) -> tuple[list[str], Container[str]]:
         scores: Found[float] | dict[str, float]
         if few := self._tables.few(len(sequence)):
-            scores, lengths_of = Found(few, self._score_of, ON_PATHS), self._every_length
+            scores, lengths_of = Found(few, self._score_of, ON_PATHS), few.every_length
         else:
             scores, lengths_of = self._scores, self._lengths
         return self._best_path(sequence, scores, lengths_of), scores
@@ -425,16 +410,6 @@ class SentencePieceUnigram(SentencePieceModel):
             stop = begins[stop]
         parts.reverse()
         return parts
-
-
-class _Always(dict[str, tuple[int, ...]]):
-    """The same for every key."""
-
-    def __init__(self, value: tuple[int, ...]) -> None:
-        self._value = value
-
-    def get(self, key: str, default: Any = None, /) -> tuple[int, ...]:
-        return self._value
 
 
 def _rounded(score: float) -> float:

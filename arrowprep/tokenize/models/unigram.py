@@ -166,9 +166,11 @@ class Unigram(VocabularyModel):
 
     def tokenize(self, sequence: str) -> list[Token]:
         tokens: list[Token] = []
+        few = self._tables.few(0)
+        id_of = few.id_of if few else self._tables.ids.get
         for start, stop in self._drawn(sequence) if self.is_random else self._path(sequence):
             value = sequence[start:stop]
-            id = self._tables.ids.get(value)
+            id = id_of(value)
             if id is None and self.byte_fallback and (spelled := self._spelled(value)):
                 tokens += [Token(id, token, (start, stop)) for id, token in spelled]
                 continue
@@ -178,14 +180,19 @@ class Unigram(VocabularyModel):
     def _path(self, sequence: str) -> list[tuple[int, int]]:
         """The spans of the best path. Source: Kudo (2018), with Viterbi over the ends of tokens."""
         tables = self._tables
-        ids, score_of, lengths_of = tables.ids, tables.scores, tables.lengths
+        id_of: Callable[[str], int | None]
+        if few := tables.few(len(sequence)):
+            id_of, lengths_of = few.id_of, few.every_length
+        else:
+            id_of, lengths_of = tables.ids.get, tables.lengths
+        score_of = tables.scores
         n = len(sequence)
         scores = [0.0] * (n + 1)
         begins = [UNREACHED] * (n + 1)
         known = [True] * (n + 1)
         for start in range(n):
             here = scores[start]
-            single = ids.get(sequence[start])
+            single = id_of(sequence[start])
             score = tables.unknown_score if single is None else score_of[single]
             if begins[start + 1] == UNREACHED or here + score > scores[start + 1]:
                 scores[start + 1], begins[start + 1] = here + score, start
@@ -194,7 +201,7 @@ class Unigram(VocabularyModel):
                 stop = start + length
                 if stop > n:
                     break
-                id = ids.get(sequence[start:stop])
+                id = id_of(sequence[start:stop])
                 if id is None:
                     continue
                 score = here + score_of[id]
