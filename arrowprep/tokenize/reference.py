@@ -28,6 +28,7 @@ from arrowprep.tokenize.ragged import from_flat, row_edges
 
 CACHE_BYTES = 32 << 20
 BYTES_AT_ONCE = 2 << 20  # of text, whose pieces are held until all are known
+SHORT = 200  # characters of a text that is sooner encoded piece by piece: 0.03 ms, not 0.1
 TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
@@ -64,6 +65,8 @@ class ReferenceEngine:
 
     def ids(self, text: str) -> list[int]:
         """The ids alone."""
+        if len(text) < SHORT:
+            return self.trace(text).ids
         found: list[int] = self._columns([text], IDS).columns["ids"].tolist()
         return found
 
@@ -121,6 +124,8 @@ class ReferenceEngine:
 
     def _columns(self, texts: list[str | None], names: tuple[str, ...], before: int = 0) -> Entries:
         """The tokens of each text; an error says the row, of which `before` were before."""
+        if len(texts) == 1 and len(texts[0] or "") < SHORT:
+            return self._one(texts[0], names, before)
         plain = names == IDS and not self._cutter.knows_start
         cuts = self._each(texts, self._cutter.pieces if plain else self._cutter.stretches, before)
         keys = [cut or () for cut in cuts] if plain else [_keys_of(cut or ()) for cut in cuts]
@@ -129,6 +134,15 @@ class ReferenceEngine:
         if names != IDS:
             _place(pieces, [stretch for cut in cuts for stretch in cut or () if stretch.keys], per_row)
         return Entries(_sums(pieces.counts, per_row), per_row, pieces.columns)
+
+    def _one(self, text: str | None, names: tuple[str, ...], before: int) -> Entries:
+        """The same of a text that takes less time than steps of NumPy."""
+        [trace] = self._each([text], self.trace, before)
+        columns: dict[str, Ints] = {
+            name: np.array(getattr(trace, name) if trace else [], np.int32) for name in names
+        }
+        counts = np.array([len(columns[names[0]])])
+        return Entries(counts, counts, columns)
 
     def _pieces(self, rows: Sequence[Sequence[Any]], names: tuple[str, ...], before: int) -> Entries:
         """The tokens of each piece, as it was cut, of each row."""

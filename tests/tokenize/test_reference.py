@@ -6,6 +6,7 @@ import gc
 import random
 import time
 import tracemalloc
+from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
@@ -14,13 +15,21 @@ from hypothesis import strategies as st
 
 from arrowprep.config import configured
 from arrowprep.errors import TokenizerError
-from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, reference
 from arrowprep.tokenize.engine import Engine
 from arrowprep.tokenize.reference import ReferenceEngine, WordCache
 from tests.tokenize.build import byte_bpe, byte_tokenizer
 from tests.tokenize.engine_contract import EngineContract, rows
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_text_is_short() -> Iterator[None]:
+    """What is done to columns is done to the small ones of these tests too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reference, "SHORT", 0)
+        yield
 
 
 def engine_of(tok: Tokenizer, cache_bytes: int = 1 << 20) -> ReferenceEngine:
@@ -194,3 +203,14 @@ def test_a_seed_repeats_what_chance_decides(model: models.Model) -> None:
         return [encoding.ids for encoding in tok.encode_batch(["aaaaaaaa", "aaaa"] * 5)]
 
     assert drawn(1) == drawn(1) != drawn(2)
+
+
+@given(ODD_TEXTS, st.sampled_from(ODD))
+def test_a_short_text_alone_is_that_of_a_column(texts: list[str], engine: ReferenceEngine) -> None:
+    together = rows(engine.encode(pa.array([*texts, None], pa.string()), offsets=True, words=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reference, "SHORT", 200)
+        for text, row in zip([*texts, None], together, strict=True):
+            alone = pa.array([text], pa.string())
+            assert rows(engine.encode(alone, offsets=True, words=True)) == [row]
+            assert engine.encode(alone).ids.to_pylist() == [row[0]]
