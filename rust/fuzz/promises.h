@@ -34,6 +34,28 @@ static void check_trace(const arrowprep_encoded *traced, const Cut *made) {
     }
 }
 
+/* Of the C data interface, as Arrow's documentation has it. */
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void **buffers;
+  struct ArrowArray **children, *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+/* The same ids as one Arrow array, or none where a text was left. */
+static void check_lists(const arrowprep_tokenizer *tokenizer, const arrowprep_texts *texts, const arrowprep_encoded *all) {
+  struct ArrowArray lists;
+  int32_t code = arrowprep_encode_lists(tokenizer, texts, 1, &lists, NULL);
+  CHECK(code == !all->left_count);
+  if (!code) return;
+  CHECK((size_t)lists.length == all->texts && (size_t)lists.children[0]->length == all->tokens);
+  CHECK(!memcmp(lists.buffers[1], all->offsets, (all->texts + 1) * 4));
+  CHECK(!all->tokens || !memcmp(lists.children[0]->buffers[1], all->ids, all->tokens * 4));
+  lists.release(&lists);
+  CHECK(!lists.release);
+}
+
 static void check_alone(const arrowprep_tokenizer *tokenizer, const arrowprep_encoded *all, const Cut *made, Definition definition) {
   for (size_t row = 0; row < all->texts; row++) {
     size_t size = made->ends[row + 1] - made->ends[row], count = all->offsets[row + 1] - all->offsets[row];
@@ -68,6 +90,7 @@ static arrowprep_encoded *check_column(arrowprep_tokenizer *const *tokenizers, s
       if (turn == 3) check_trace(found, made);
       if (first) { check_same(first, found, turn == 3), arrowprep_encoded_free(found); continue; }
       first = found;
+      check_lists(tokenizers[i], &made->texts, first);
       check_alone(tokenizers[i], first, made, definition);
     }
   return first;
