@@ -103,11 +103,13 @@ class AddedToken:
         entry = spec.value
         values: tuple[Any, ...] = tuple(map(entry.get, _KEYS))
         # as nearly all are, and read in a tenth of the time
-        if len(entry) == len(values) and tuple(map(type, values)) == _TYPES and values[0] >= 0:
+        if len(entry) == len(values) and tuple(map(type, values)) == _TYPES and 0 <= values[0] < _IDS:
             id, content, single_word, lstrip, rstrip, normalized, special = values
             usual = {"lstrip": lstrip, "rstrip": rstrip, "normalized": normalized, "special": special}
             return id, cls(content, single_word=single_word, **usual)
         id = spec.count("id")
+        if id >= _IDS:
+            raise spec.bad(f"the id {id} of an added token is out of range")
         special = spec.flag("special", False)
         flags = {name: spec.flag(name, False) for name in ("single_word", "lstrip", "rstrip")}
         normalized = spec.flag("normalized", not special)
@@ -116,6 +118,7 @@ class AddedToken:
         return id, token
 
 
+_IDS = 2**31  # more than columns of ids can hold
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
 _SHOWN = ("rstrip", "lstrip", "single_word", "normalized", "special")
 _KEYS = ("id", *_FIELDS)

@@ -126,9 +126,14 @@ def shallow() -> Iterator[None]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_kept_of_words_is_bounded_and_goes_with_the_tokenizer(kind: Callable[[], Tokenizer]) -> None:
     texts = [TEXTS["new words"](n)[-600:] for n in range(6_000, 12_000, 600)]
-    tok = kind()
-    tok.cache_bytes = 10_000
     with configured(engine="reference"):
+        for _ in range(2):  # what is made once for all tokenizers is not theirs
+            tok = kind()
+            tok.cache_bytes = 10_000
+            for text in texts:
+                work(tok, text)
+        tok = kind()
+        tok.cache_bytes = 10_000
         work(tok, "x")
         gc.collect()
         tracemalloc.start()

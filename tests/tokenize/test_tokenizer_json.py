@@ -94,6 +94,10 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a vocabulary that is a list": ({"model": model(vocab=["a"])}, r"model\.vocab is a list, not an object"),
     "an id that is text": ({"model": model(vocab={"a": "1"}, merges=[])}, "token 'a'"),
     "a negative id": ({"model": model(vocab={"a": -1}, merges=[])}, "the id -1 of token 'a' is out of range"),
+    "a huge id of an added token": (
+        {"added_tokens": [{"id": 2**40, "content": "<x>", "special": True}]},
+        "the id 1099511627776 of an added token is out of range",
+    ),
     "a huge id": ({"model": model(vocab={"a": 2**32}, merges=[])}, "out of range"),
     "a merge of what is not there": ({"model": model(merges=[["h", "猫"]])}, r"model: merges\[0\] joins 'h'"),
     "a merge into what is not there": (
