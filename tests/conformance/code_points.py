@@ -21,7 +21,6 @@ NAMES = [
     "t5like",
     "nepali_sp",
     "minilm",
-    "pix2tex",
 ]
 AROUND = "a? ?'s??1?\n"  # each in the place of the question marks
 AT_ONCE = 1024  # code points in a text

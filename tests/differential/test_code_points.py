@@ -13,7 +13,7 @@ from tests.conformance.code_points import NAMES, ROOT, column, tokenizer_json
 peer = pytest.importorskip("tokenizers", reason="tokenizers is not installed: nothing to compare with")
 pytestmark = pytest.mark.skipif(not ROOT, reason="ARROWPREP_CONFORMANCE names no folder of tokenizers")
 # beside those that the kernel runs
-OTHERS = ["clip", "pgn"]
+OTHERS = ["clip", "pgn", "pix2tex"]
 
 
 PARTS = 8  # some seconds for all code points and one tokenizer: each has its part of them
