@@ -46,9 +46,9 @@ conformance: $(DEV)/.installed
 
 native:
 	cargo build --release --offline --locked --lib --manifest-path rust/Cargo.toml
-	rm -f arrowprep/tokenize/libarrowprep_kernel.* # programs that have it loaded keep the old file
+	rm -f arrowprep/libarrowprep_kernel.* # programs that have it loaded keep the old file
 	for library in rust/target/release/libarrowprep_kernel.so rust/target/release/libarrowprep_kernel.dylib; do \
-		if [ -e $$library ]; then cp $$library arrowprep/tokenize/; fi; done
+		if [ -e $$library ]; then cp $$library arrowprep/; fi; done
 
 native-test:
 	cargo test --release --offline --locked -q --manifest-path rust/Cargo.toml

@@ -43,7 +43,7 @@ class BuildWithKernel(build_py):
     def run(self) -> None:
         super().run()
         package = HERE if self.editable_mode else Path(self.build_lib)
-        library = package / "arrowprep" / "tokenize" / LIBRARY
+        library = package / "arrowprep" / LIBRARY
         library.unlink(missing_ok=True)
         if program := cargo():
             self._build(program, library)

@@ -43,7 +43,7 @@ class KernelFailure(Exception):
 @cache
 def load() -> ctypes.CDLL | str:
     """The library, or why there is none to use."""
-    path = Path(__file__).with_name("tokenize") / NAME
+    path = Path(__file__).with_name(NAME)
     if not path.is_file():
         return "the native kernel is not built"
     try:

@@ -125,7 +125,7 @@ def main() -> None:
     library = native_library.load()
     if isinstance(library, str):
         raise SystemExit(library)
-    size = Path(native_library.__file__).with_name(kernel.NAME).stat().st_size
+    size = Path(kernel.__file__).with_name(kernel.NAME).stat().st_size
     print(f"library {size / 1e6:.2f} MB, {native_library.cpu(library)}")
     for path in arguments.tokenizers:
         print(f"\n{Path(path).stem}")
