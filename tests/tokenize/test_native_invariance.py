@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from arrowprep.config import configured
 from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from arrowprep.tokenize.engine import choose_engine
 from arrowprep.tokenize.native import NativeEngine, compile_pipeline
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.patterns import Regex
@@ -138,3 +143,27 @@ class TestInvariance:
                 if before is not None:
                     native.encode(before)
                 assert native.encode(column).ids == expected
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="nothing says which threads there are")
+def test_threads_are_started_for_large_columns_alone() -> None:
+    native = choose_engine(byte_tokenizer()._engine.pipeline, wanted="native").engine
+    small, large = (pa.array(["hello world " * 50] * count) for count in (16, 8000))
+
+    def most(column: pa.Array, seconds: float) -> int:
+        """The most threads seen at once while it is encoded again and again."""
+        found, end = 0, time.monotonic() + seconds
+
+        def look() -> None:
+            nonlocal found
+            while time.monotonic() < end:
+                found = max(found, len(os.listdir("/proc/self/task")))
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        while looking.is_alive():
+            native.encode(column)
+        return found
+
+    with configured(threads=4):
+        assert most(small, 0.2) < most(large, 0.4)
