@@ -41,7 +41,10 @@ def main(fd: int) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     safe = _has_one_thread()
-    control.sendall(ANSWER.pack(safe))
+    try:
+        control.sendall(ANSWER.pack(safe))
+    except ConnectionError:  # the parent is gone
+        return
     if safe:
         worker_process.main(_Template(control).serve())
         _leave()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
@@ -22,19 +23,26 @@ def is_gone(name: str) -> bool | None:
     found = re.search(_MARK, name)
     if found is None or found["host"] != _host():
         return None
-    try:
-        os.kill(int(found["pid"]), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass  # somebody else's
-    return False
+    return not _is_running(int(found["pid"]))
 
 
 def is_mine(name: str) -> bool:
     """Whether this process made the name."""
     found = re.search(_MARK, name)
     return found is not None and (found["host"], int(found["pid"])) == (_host(), os.getpid())
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # somebody else's
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as stat:
+        # one that has ended, and that nobody has waited for: ") Z"
+        return not stat.read().rpartition(b")")[2].lstrip().startswith((b"Z", b"X"))
+    return True
 
 
 @lru_cache(maxsize=1)
