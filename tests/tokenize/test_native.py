@@ -25,6 +25,7 @@ from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.reference import ReferenceEngine
 from tests.tokenize.build import byte_bpe, byte_tokenizer, grammar_tokenizer, split_tokenizer
 from tests.tokenize.engine_contract import EngineContract, rows
+from tests.tokenize.growth import check_time_grows_with_the_text_alone
 
 library = load()
 pytestmark = pytest.mark.skipif(isinstance(library, str), reason=str(library))
@@ -348,16 +349,7 @@ def test_hundred_thousand_tiny_texts_are_no_trouble() -> None:
 @pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
 def test_time_grows_with_the_text_alone(pattern: str, unit: str) -> None:
     native = BY_PATTERN[pattern][0]
-
-    def seconds(size: int) -> float:
-        text = pa.array([unit * (size // len(unit.encode()))])
-        start = time.process_time()
-        native.encode(text)
-        return time.process_time() - start
-
-    seconds(1 << 12)
-    # quadratic would be 64 times the time, and minutes
-    assert seconds(1 << 20) < 40 * max(seconds(1 << 17), 0.002)
+    check_time_grows_with_the_text_alone(native, unit)
 
 
 def test_pipelines_that_the_kernel_does_not_know_say_why() -> None:

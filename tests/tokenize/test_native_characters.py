@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from arrowprep.tokenize.native import NativeEngine, compile_pipeline
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.reference import ReferenceEngine
 from tests.tokenize.engine_contract import rows
+from tests.tokenize.growth import check_time_grows_with_the_text_alone
 
 library = load()
 pytestmark = pytest.mark.skipif(isinstance(library, str), reason=str(library))
@@ -203,16 +203,7 @@ def test_caches_of_any_size_give_the_same() -> None:
 def test_time_grows_with_the_text_alone(unit: str, places: bool) -> None:
     native = choose_engine(llama_like()._engine.pipeline, wanted="native").engine
     assert isinstance(native, NativeEngine)
-
-    def seconds(size: int) -> float:
-        text = pa.array([unit * (size // len(unit.encode()))])
-        start = time.process_time()
-        native.encode(text, offsets=places, words=places)
-        return time.process_time() - start
-
-    seconds(1 << 12)
-    # quadratic would be 64 times the time, and minutes
-    assert seconds(1 << 20) < 40 * max(seconds(1 << 17), 0.002)
+    check_time_grows_with_the_text_alone(native, unit, offsets=places, words=places)
 
 
 def test_a_piece_that_cannot_be_spelled_is_an_error_with_its_row() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from arrowprep.tokenize.native import NativeEngine, compile_pipeline
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.reference import ReferenceEngine
+from tests.tokenize.growth import check_time_grows_with_the_text_alone
 from tests.tokenize.test_native_characters import BYTES, SPACE, check, tokenizer
 from tests.tokenize.test_normalizers import charsmap
 
@@ -116,16 +116,7 @@ def test_time_grows_with_the_text_alone(unit: str) -> None:
     model = models.Unigram([("<unk>", 0.0), *((("a" * n), -1.0 * n) for n in range(1, 17)), (SPACE, -1.0)], 0)
     tok = tokenizer(model, NORMALIZERS[2], pre_tokenizers.Metaspace(split=False))
     native = choose_engine(tok._engine.pipeline, wanted="native").engine
-
-    def seconds(size: int) -> float:
-        text = pa.array([unit * (size // len(unit.encode()))])
-        start = time.process_time()
-        native.encode(text)
-        return time.process_time() - start
-
-    seconds(1 << 12)
-    # quadratic would be 64 times the time, and minutes
-    assert seconds(1 << 20) < 40 * max(seconds(1 << 17), 0.002)
+    check_time_grows_with_the_text_alone(native, unit)
 
 
 @settings(max_examples=200)
