@@ -9,7 +9,7 @@ import pyarrow as pa
 
 
 def check_time_grows_with_the_text_alone(engine: Any, unit: str, **options: Any) -> None:
-    """A megabyte of the unit takes about eight times as long as an eighth of it; what is measured allows forty.
+    """A megabyte of the unit takes about eight times as long as an eighth of it, and may take forty.
 
     options: of encode
     """
