@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from types import FrameType
 from typing import Any
 
 import pyarrow as pa
@@ -231,7 +232,10 @@ def test_other_threads_go_on_while_the_kernel_learns(monkeypatch: pytest.MonkeyP
 def test_ctrl_c_is_heard_while_the_kernel_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     words = {f"{n:x}-{n * 7919:x}": 1 + n % 5 for n in range(20_000)}
 
-    def pressed(*_: object) -> None:
+    def pressed(_: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_name == "__del__":  # Python drops what is raised there
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+            return
         raise KeyboardInterrupt
 
     calls = 0
@@ -252,4 +256,4 @@ def test_ctrl_c_is_heard_while_the_kernel_learns(monkeypatch: pytest.MonkeyPatch
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert calls < 80  # which all would take
+    assert calls < 20  # of 80
