@@ -4,7 +4,7 @@
 //! are not wanted, the last white space of a run belongs to the word behind it: a space is in
 //! the key of the word, and costs nothing.
 
-use super::blocks::put_places;
+use super::blocks::bits::put_places;
 use super::classify::CpuPath;
 use crate::bert::{Bert, ALONE, WHITE};
 
