@@ -19,6 +19,7 @@ from arrowprep.tokenize.native_library import FlatStrings, Handle, ModelParts, c
 BYTES, CHARACTERS, UNIGRAM, PIECES, LEVELS = range(5)  # kinds of models
 IGNORE_MERGES, FUSE_UNKNOWN, BYTE_FALLBACK = 1, 2, 4  # options
 AS_BERT, CLEAN, IDEOGRAPHS, STRIPPED, LOWER = 8, 16, 32, 64, 128  # options of models of words
+OVER_BYTES = 256  # pieces are bytes, and tokens of the characters that spell them
 DROPPED, MISSING = -1, -2  # in place of the id of an unknown token
 
 
@@ -29,15 +30,15 @@ class Unsupported(Exception):
 class Shape(NamedTuple):
     """What a model is beside its tables.
 
-    affix: what stands for a space in the vocabulary, where pieces have the space; or what tokens
-        inside a word begin with
+    affixes: what tokens inside a word begin with; or what stands for a space in the vocabulary, where pieces
+        have the space, and the prefix and the suffix of BPE
     longest: characters of a word that is not unknown for its length
     """
 
     kind: int
     options: int
     unknown: int
-    affix: str = ""
+    affixes: tuple[str, ...] = ()
     longest: int = 0
 
 
@@ -53,42 +54,41 @@ def compiled_model(library: Any, model: Model, shape: Shape, cache_bytes: int) -
     return made[shape, cache_bytes]
 
 
-def shape_of_words(model: WordPiece | WordLevel, bert: int) -> Shape:
-    """bert: options of what makes words of pieces; 0 where pieces are words"""
+def shape_of_words(model: WordPiece | WordLevel, options: int) -> Shape:
+    """options: of what makes words of pieces; 0 where pieces are words"""
     unknown = MISSING if (id := model._tables.id_of(model.unk_token)) is None else id
     if isinstance(model, WordPiece):
-        return Shape(PIECES, bert, unknown, model.continuing_subword_prefix, model.max_input_chars_per_word)
-    return Shape(LEVELS, bert, unknown)
+        longest = model.max_input_chars_per_word
+        return Shape(PIECES, options, unknown, (model.continuing_subword_prefix,), longest)
+    return Shape(LEVELS, options, unknown)
 
 
 def shape_of(model: Model, byte_level: bool, space: str = "") -> Shape:
     """byte_level: whether pieces are bytes, not characters; space: what stands for one in the vocabulary"""
-    if isinstance(model, Unigram) and type(model) is Unigram and not byte_level:
-        return _unigram(model, space)
-    if not isinstance(model, BPE) or type(model) is not BPE:
+    if type(model) is Unigram:
+        return _unigram(model, OVER_BYTES * byte_level, space)
+    if type(model) is not BPE:
         raise Unsupported(f"it has no {type(model).__name__} model")
     if model.is_random:
         raise Unsupported("merges are dropped at random")
-    if model.continuing_subword_prefix or model.end_of_word_suffix:
-        raise Unsupported("tokens have a prefix or a suffix")
-    if byte_level:
-        return Shape(BYTES, IGNORE_MERGES * model.ignore_merges, DROPPED, space)
     options = IGNORE_MERGES * model.ignore_merges + FUSE_UNKNOWN * model.fuse_unk
     unknown = None if model.unk_token is None else model._tables.id_of(model.unk_token)
     if unknown is None:
         unknown = DROPPED if model.unk_token is None else MISSING
-    return Shape(CHARACTERS, options + BYTE_FALLBACK * model.byte_fallback, unknown, space)
+    affixes = (space, model.continuing_subword_prefix or "", model.end_of_word_suffix or "")
+    kind = BYTES if byte_level else CHARACTERS
+    return Shape(kind, options + BYTE_FALLBACK * model.byte_fallback, unknown, affixes)
 
 
-def _unigram(model: Unigram, space: str) -> Shape:
+def _unigram(model: Unigram, options: int, space: str) -> Shape:
     if model.is_random:
         raise Unsupported("paths are drawn at random")
     unknown = DROPPED if model.unk_id is None else model.unk_id
-    return Shape(UNIGRAM, BYTE_FALLBACK * model.byte_fallback, unknown, space)
+    return Shape(UNIGRAM, options + BYTE_FALLBACK * model.byte_fallback, unknown, (space,))
 
 
 def _made(library: Any, tables: Any, shape: Shape, cache_bytes: int) -> Handle:
-    affix, ways, scores = strings([shape.affix]), _NO_WAYS, None
+    affixes, ways, scores = strings(shape.affixes), _NO_WAYS, None
     if shape.kind == UNIGRAM:
         tokens, scores = _checked(tables.flat), tables.score_array
         numbers = np.arange(len(scores), dtype=np.uint32)
@@ -104,7 +104,7 @@ def _made(library: Any, tables: Any, shape: Shape, cache_bytes: int) -> Handle:
         None if scores is None else scores.ctypes.data,
         ways.ctypes.data,
         len(ways),
-        affix.strings,
+        affixes.strings,
         shape.unknown,
         shape.longest,
         cache_bytes,

@@ -22,6 +22,7 @@ from arrowprep.tokenize.native_models import (
     CLEAN,
     IDEOGRAPHS,
     LOWER,
+    OVER_BYTES,
     STRIPPED,
     Shape,
     Unsupported,
@@ -118,14 +119,16 @@ def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
 def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
     """The way to the pieces, and what the model is for them."""
     model = pipeline.model
-    if type(model) in (WordPiece, WordLevel):
-        route, bert = Route.over_words(pipeline)
-        return route, shape_of_words(cast("WordPiece | WordLevel", model), bert)
-    byte_level = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel
+    byte_level, options = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel, OVER_BYTES
+    of_words = type(model) in (WordPiece, WordLevel)
     if byte_level:
         route = Route.over_bytes(pipeline.normalizer, pipeline.leaves)
+    elif of_words:
+        route, options = Route.over_words(pipeline)
     else:
         route = Route.over_characters(pipeline.normalizer, pipeline.leaves, pipeline.full_offsets)
+    if of_words:
+        return route, shape_of_words(cast("WordPiece | WordLevel", model), options)
     return route, shape_of(model, byte_level, route.space)
 
 

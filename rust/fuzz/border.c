@@ -325,7 +325,7 @@ static void read_lines(Input *in, uint8_t how) {
 
 int LLVMFuzzerInitialize(int *count, char ***words) {
   (void)count, (void)words;
-  CHECK(arrowprep_abi() == 16);
+  CHECK(arrowprep_abi() == 17);
   fprintf(stderr, "border: %s path\n", arrowprep_cpu() ? "AVX2" : "portable");
   make_models();
   return 0;

@@ -72,15 +72,16 @@ static arrowprep_steps steps_of(Input *in, Drawn *texts, uint32_t *numbers, uint
 static uint32_t cut_of(uint8_t drawn) { return drawn % 10 < 8 ? drawn % 10 : drawn % 10 == 8 ? 64 : BERT_CUT; }
 
 static void spell_any(Input *in, uint8_t how) {
-  uint8_t kind = 1 + byte(in) % 4, options = byte(in), cuts = byte(in), flags = byte(in);
-  size_t count = byte(in) % (MOST_TOKENS + 1), merges = kind == 1 ? byte(in) % 16 : 0;
+  uint8_t kind = byte(in) % 5, options = byte(in), cuts = byte(in), flags = byte(in);
+  size_t count = byte(in) % (MOST_TOKENS + 1), merges = kind < 2 ? byte(in) % 16 : 0;
+  uint32_t over_bytes = flags & 8 ? 256 : 0;
   Drawn tokens, affix, texts[2];
   uint32_t ids[MOST_TOKENS], numbers[2][MOST_STEPS], step_options[2][MOST_STEPS], ways[16][3];
   double scores[MOST_TOKENS];
   int raw = (flags & 3) == 3;
-  arrowprep_model_parts parts = {.kind = kind, .options = options, .merges = merges};
+  arrowprep_model_parts parts = {.kind = kind, .options = options | over_bytes, .merges = merges};
   parts.tokens = strings_of(in, &tokens, count, 4, raw);
-  parts.affix = strings_of(in, &affix, 1, 2, raw);
+  parts.affix = strings_of(in, &affix, kind < 2 ? 3 : 1, 2, raw);
   for (size_t i = 0; i < count; i++) ids[i] = flags & 4 ? byte(in) << 17 : count - i, scores[i] = -(double)(byte(in) % 8);
   for (size_t i = 0; i < merges; i++) for (int side = 0; side < 3; side++) ways[i][side] = byte(in) % (MOST_TOKENS + 1);
   parts.ids = block(ids, count * 4), parts.scores = block(scores, count * 8), parts.ways = block(ways, merges * 12);
@@ -108,7 +109,7 @@ static void spell_any(Input *in, uint8_t how) {
   }
   int plain = !cut_number && !pipeline.layers && !before.texts.count && !after.texts.count &&
               !pipeline.in_raw.contents.count && !pipeline.in_normalized.contents.count;
-  int bare = plain && kind > 2 && !(options & 8) && parts.unknown >= 0 && !(flags & 4);
+  int bare = plain && kind > 2 && !(options & 8) && !over_bytes && parts.unknown >= 0 && !(flags & 4);
   for (size_t i = 0; i < count && bare; i++) /* of equal tokens any may count */
     for (size_t j = 0; j < i; j++)
       bare &= tokens.ends[i + 1] - tokens.ends[i] != tokens.ends[j + 1] - tokens.ends[j] ||

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 14. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 17. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -149,7 +149,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 14 is what this header describes. */
+/* The version of this interface; 17 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -158,14 +158,16 @@ uint32_t arrowprep_cpu(void);
 /* A model.
  * kind: 0 byte-level BPE, 1 BPE of characters, 2 Unigram, 3 WordPiece, 4 WordLevel
  * options: 1 a piece that is a token is taken as it is, 2 unknown neighbours are one token,
- *   4 a character that is no token is spelled in tokens <0x00> to <0xFF>, where they are there;
+ *   4 a character that is no token is spelled in tokens <0x00> to <0xFF>, where they are there,
+ *   256 pieces are bytes, and tokens of the characters that spell them (kind 0 always);
  *   of kinds 3 and 4: 8 words are normalized and cut as BERT's are: 16 cleaned, 32 with spaces around
  *   ideographs, 64 stripped of accents, 128 in lower case
  * tokens: with an id each, of kind 2 their place; of kind 0 spelled in byte characters
  * scores: of kind 2, one for each token
  * ways: places of the left token, the right one, and what they make, of each of the merges
- * affix: one text. The character that stands for a space in tokens where pieces have the
- *   space, empty where a space is a space; of kind 3 what tokens inside a word begin with
+ * affix: of kind 3 what tokens inside a word begin with; of others the character that stands for a space in
+ *   tokens where pieces have the space, empty where a space is a space; of kinds 0 and 1 also what stands before
+ *   every character of a piece but the first, and what stands behind the last
  * unknown: the id of the unknown token; -1 there is none, unknown characters are dropped;
  *   -2 there should be one, and its absence is an error
  * longest: of kind 3; a word of more characters is unknown

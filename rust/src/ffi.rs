@@ -12,7 +12,9 @@ use crate::decode::{Decoded, Decoder, Form};
 use crate::frame::{Layout, Values};
 use crate::lines;
 use crate::model::{Kind, Model};
-use crate::models::{ByteBpe, CharacterBpe, Options, Spelling, Unigram, Unknown, WordModel};
+use crate::models::{
+    Affixes, ByteBpe, CharacterBpe, Options, OverBytes, Spelling, Unigram, Unknown, WordModel,
+};
 use crate::read::{self, Parts};
 use crate::split::{cpu_path, CpuPath, Layers};
 use crate::steps::Step;
@@ -25,7 +27,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 16;
+pub const ABI: u32 = 17;
 
 #[repr(C)]
 pub struct Failure {
@@ -288,10 +290,15 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
         (tokens, ids, values(parts.ways, parts.merges)?, parts.affix.get()?)
     };
     let flag = |bit: u32| parts.options & bit != 0;
-    let affix = affix.first().copied().unwrap_or_default();
+    let affix = |number: usize| affix.get(number).copied().unwrap_or_default();
+    let affixes = Affixes { prefix: affix(1), suffix: affix(2) };
+    let over_bytes = parts.kind == 0 || flag(256);
     let made = match parts.kind {
-        0 => ByteBpe::new(&tokens, ids, ways, flag(1)).map(|bpe| Kind::Bytes(Box::new(bpe))),
-        1 => {
+        0 if affixes.forms() == 0 && ByteBpe::has_all_bytes(&tokens) => {
+            let bpe = ByteBpe::new(&tokens, ids, ways, flag(1)).map_err(refused)?;
+            return Ok(Kind::Bytes(Box::new(bpe)));
+        }
+        0 | 1 => {
             let options = Options {
                 ignore_merges: flag(1),
                 fuse_unknown: flag(2),
@@ -301,7 +308,8 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
                     (_, -1) => Unknown::Dropped,
                     _ => Unknown::Missing,
                 },
-                visible: affix,
+                visible: affix(0),
+                affixes,
             };
             CharacterBpe::new(&tokens, ids, ways, options).map(|bpe| Kind::Characters(Box::new(bpe)))
         }
@@ -309,7 +317,7 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
             // SAFETY: as many scores as tokens
             let scores = unsafe { values(parts.scores, tokens.len())? };
             let unknown = u32::try_from(parts.unknown).ok();
-            Unigram::new(&tokens, scores, unknown, flag(4), affix)
+            Unigram::new(&tokens, scores, unknown, flag(4), affix(0))
                 .map(|unigram| Kind::Unigram(Box::new(unigram)))
         }
         3 | 4 => {
@@ -318,12 +326,13 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
                 _ => Spelling::Level,
             };
             let unknown = u32::try_from(parts.unknown).ok();
-            WordModel::new(&tokens, ids, spelling, affix, unknown, bert(parts.options))
+            WordModel::new(&tokens, ids, spelling, affix(0), unknown, bert(parts.options))
                 .map(|words| Kind::Words(Box::new(words)))
         }
         kind => Err(format!("there is no kind of model {kind}")),
     };
-    made.map_err(refused)
+    let model = made.map_err(refused)?;
+    Ok(if over_bytes { Kind::OverBytes(Box::new(OverBytes::new(model))) } else { model })
 }
 
 /// What normalizes and cuts words as BERT's, as the options of a model say.

@@ -2,7 +2,7 @@
 
 use crate::cache::Key;
 use crate::merge::{Scratch, Token};
-use crate::models::{ByteBpe, CharacterBpe, Unigram, WordModel};
+use crate::models::{ByteBpe, CharacterBpe, OverBytes, Unigram, WordModel};
 use crate::tokenizer::Space;
 use std::sync::Mutex;
 
@@ -12,6 +12,7 @@ pub enum Kind {
     Characters(Box<CharacterBpe>),
     Unigram(Box<Unigram>),
     Words(Box<WordModel>),
+    OverBytes(Box<OverBytes>),
 }
 
 /// Whether the tokens of a piece were found, and cover it one after the other.
@@ -50,6 +51,7 @@ impl Kind {
             Kind::Characters(bpe) => bpe.spell(piece, scratch, out),
             Kind::Unigram(unigram) => unigram.spell(piece, scratch, out),
             Kind::Words(words) => words.spell(piece, &mut scratch.words, out),
+            Kind::OverBytes(model) => model.spell(piece, scratch, out),
         }
     }
 }

@@ -33,7 +33,7 @@ def texts() -> pa.Array:
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt2", "llama3like", "qwen3", "gptoss", "llama2like", "xlmr", "t5like", "nepali_sp", "minilm"]
+    "name", "gpt2 llama3like qwen3 gptoss llama2like xlmr t5like nepali_sp minilm pix2tex".split()
 )
 def test_golden_texts_are_encoded_as_the_reference_does(name: str, texts: pa.Array) -> None:
     assert ROOT is not None

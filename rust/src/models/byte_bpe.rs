@@ -26,6 +26,17 @@ pub struct Bench {
 }
 
 impl ByteBpe {
+    /// Whether each of the 256 bytes is a token.
+    pub fn has_all_bytes(tokens: &[&[u8]]) -> bool {
+        let (mut found, mut bytes) = ([false; 256], Vec::new());
+        for token in tokens.iter().filter(|token| token.len() <= 2) {
+            if let (true, &[byte]) = (spelled(token, &mut bytes), &bytes[..]) {
+                found[byte as usize] = true;
+            }
+        }
+        found.iter().all(|&is_there| is_there)
+    }
+
     /// tokens with an id each, spelled in byte characters; merges by rank. Says what is wrong where
     /// the kernel cannot take them.
     ///

@@ -1,5 +1,6 @@
 //! BPE over characters, as SentencePiece's models and many small ones have it.
 
+use super::affixes::{form, Affixes, Form, FORMS};
 use crate::bigrams::Bigrams;
 use crate::merge::{Rules, Scratch, Token};
 use crate::model::Spelled;
@@ -17,6 +18,7 @@ pub struct Options<'a> {
     pub byte_fallback: bool,
     pub ignore_merges: bool,
     pub visible: &'a [u8],
+    pub affixes: Affixes<&'a [u8]>,
 }
 
 /// What becomes of a character that is no token and not spelled in bytes.
@@ -31,11 +33,14 @@ pub enum Unknown {
 pub struct CharacterBpe {
     vocabulary: Vocabulary,
     rules: Rules,
-    /// ids of the characters of ASCII, or NONE
-    ascii: [u32; 128],
+    /// ids of the characters of ASCII in each form, or NONE
+    ascii: Box<[[u32; 128]; FORMS]>,
     /// ids of the tokens <0x00> to <0xFF>, or NONE; all NONE where bytes are not fallen back to
     bytes: [u32; 256],
     visible: Vec<u8>,
+    affixes: Affixes<Vec<u8>>,
+    /// which forms differ
+    forms: Form,
     unknown: Unknown,
     fuse_unknown: bool,
     ignore_merges: bool,
@@ -48,7 +53,11 @@ const NONE: u32 = u32::MAX;
 impl CharacterBpe {
     /// tokens with an id each; merges by rank. Says what is wrong where the kernel cannot take them.
     pub fn new(tokens: &[&[u8]], ids: &[u32], ways: Ways, options: Options) -> Result<Self, String> {
-        let spell = |token: &[u8], out: &mut Vec<u8>| spaced(token, options.visible, out);
+        let Options { visible, affixes, .. } = options;
+        if [affixes.prefix, affixes.suffix].iter().any(|affix| changes(affix, visible)) {
+            return Err("a prefix or suffix has what stands for a space".into());
+        }
+        let spell = |token: &[u8], out: &mut Vec<u8>| spaced(token, visible, out);
         let vocabulary = spelling::vocabulary(tokens, ids, spell)?;
         let mut neighbours = Vec::new();
         let joins = spelling::joins(tokens, ids, ways, spell, |made| neighbours.extend(pairs_of(made)))?;
@@ -57,20 +66,28 @@ impl CharacterBpe {
             true => id(format!("<0x{byte:02X}>").as_bytes()),
             false => NONE,
         };
+        let of_ascii = |form: Form, code: usize| {
+            let mut token = Vec::new();
+            affixes.write(form & affixes.forms(), &[code as u8], &mut token);
+            id(&token)
+        };
         let mut bpe = CharacterBpe {
-            ascii: std::array::from_fn(|code| id(&[code as u8])),
+            ascii: Box::new(std::array::from_fn(|form| std::array::from_fn(|code| of_ascii(form, code)))),
             bytes: std::array::from_fn(byte),
             rules: Rules::over_symbols(joins.table()?, joins.results),
-            visible: if options.visible.is_empty() { b" " } else { options.visible }.to_vec(),
+            visible: if visible.is_empty() { b" " } else { visible }.to_vec(),
+            affixes: affixes.owned(),
+            forms: affixes.forms(),
             unknown: options.unknown,
             fuse_unknown: options.fuse_unknown,
             ignore_merges: options.ignore_merges,
             bigrams: None,
             vocabulary,
         };
-        if !options.ignore_merges && !bpe.joins_special(&joins.pairs) {
+        // with affixes a token depends on what else is in its piece
+        if bpe.forms == 0 && !options.ignore_merges && !bpe.joins_special(&joins.pairs) {
             let spells_all = bpe.bytes.iter().all(|&id| id != NONE);
-            let singles = tokens.iter().filter_map(|token| only_character(token, options.visible));
+            let singles = tokens.iter().filter_map(|token| only_character(token, visible));
             bpe.bigrams = Some(Bigrams::new(&neighbours, (!spells_all).then_some(singles)));
         }
         Ok(bpe)
@@ -106,23 +123,27 @@ impl CharacterBpe {
     fn symbols(&self, piece: &[u8], out: &mut Vec<Token>) -> Spelled {
         let mut spelled = Spelled::Whole;
         let (mut start, mut unknown) = (0, 0); // unknown: bytes that wait to be put out
-        let mut at = 0;
+        let (mut at, mut room) = (0, Vec::new());
         while at < piece.len() {
             let (code, len) = decode(piece, at);
             let character = &piece[at..at + len];
+            let form = form(self.forms, piece, at, at + len);
             at += len;
-            let id = match self.ascii.get(code as usize) {
+            let id = match self.ascii[form].get(code as usize) {
                 Some(&id) => id,
-                None => self.vocabulary.find(character).unwrap_or(NONE),
+                None => self.vocabulary.find(self.formed(form, character, &mut room)).unwrap_or(NONE),
             };
-            let bytes = if character == b" " { &self.visible } else { character };
             if id != NONE {
                 if !self.put_unknown(&mut unknown, &mut start, out) {
                     return Spelled::Failed;
                 }
                 out.push(Token { id, start });
                 start += len as u32;
-            } else if bytes.iter().all(|&byte| self.bytes[byte as usize] != NONE) {
+                continue;
+            }
+            let bytes = if character == b" " { &self.visible } else { character };
+            let bytes = self.formed(form, bytes, &mut room);
+            if bytes.iter().all(|&byte| self.bytes[byte as usize] != NONE) {
                 let starts = (0..).map(|i: u32| start + i.min(len as u32 - 1));
                 out.extend(
                     bytes
@@ -151,6 +172,17 @@ impl CharacterBpe {
         }
     }
 
+    /// A character as the vocabulary has it.
+    #[inline(always)]
+    fn formed<'t>(&self, form: Form, character: &'t [u8], room: &'t mut Vec<u8>) -> &'t [u8] {
+        if form == 0 {
+            return character;
+        }
+        room.clear();
+        self.affixes.write(form, character, room);
+        room
+    }
+
     /// The unknown token for the bytes that wait; false where there is none.
     fn put_unknown(&self, unknown: &mut u32, start: &mut u32, out: &mut Vec<Token>) -> bool {
         if *unknown > 0 {
@@ -174,6 +206,11 @@ fn only_character(token: &[u8], visible: &[u8]) -> Option<char> {
     let is_found = spaced(token, visible, &mut text);
     let mut characters = std::str::from_utf8(&text).ok()?.chars();
     characters.next().filter(|_| is_found && characters.next().is_none())
+}
+
+/// Whether `spaced` would change or refuse a text.
+fn changes(text: &[u8], visible: &[u8]) -> bool {
+    !visible.is_empty() && (text.contains(&b' ') || crate::steps::find(text, visible, 0).is_some())
 }
 
 /// `token` with spaces in place of what stands for them; false where it has one already, which no text has.
