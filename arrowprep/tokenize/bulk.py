@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
@@ -61,7 +62,18 @@ def joined(parts: Sequence[bytes]) -> Flat:
 
 def utf8(texts: Sequence[str], errors: str = "strict") -> Flat:
     """Texts made flat."""
-    data = "".join(texts).encode("utf-8", errors)
+    return _cut("".join(texts).encode("utf-8", errors), texts)
+
+
+def utf8_one_by_one(texts: Sequence[str]) -> Flat:
+    """The same, slower where they are short, and without a second copy of all of them."""
+    data = BytesIO()
+    data.writelines(map(str.encode, texts))
+    return _cut(data.getvalue(), texts)
+
+
+def _cut(data: bytes, texts: Sequence[str]) -> Flat:
+    """The bytes of texts with the places where each begins."""
     ends = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
     if len(data) == ends[-1]:
@@ -69,6 +81,11 @@ def utf8(texts: Sequence[str], errors: str = "strict") -> Flat:
     # the characters begin at all bytes that do not continue one
     begins = np.flatnonzero(np.frombuffer(data, np.int8) >= -64)
     return Flat(data, np.append(begins, len(data))[ends])
+
+
+def utf32(text: str) -> npt.NDArray[np.uint32]:
+    """(n,) the code points of its characters."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def feed_texts(update: Callable[[bytes], None], texts: Flat) -> None:

@@ -182,7 +182,7 @@ class FileParts(Structure):
     ]
 
 
-_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "arrowprep_cpu": (c_uint32, []),
     "arrowprep_model_new": (c_void_p, [POINTER(ModelParts), POINTER(Failure)]),
     "arrowprep_model_free": (None, [c_void_p]),
@@ -242,7 +242,7 @@ def load() -> ctypes.CDLL | str:
     """The library, or why there is none to use."""
     library = kernel.load()
     if not isinstance(library, str):
-        kernel.declare(library, _SIGNATURES)
+        kernel.declare(library, SIGNATURES)
     return library
 
 

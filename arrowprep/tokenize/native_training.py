@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from ctypes import byref
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from arrowprep.errors import NotText
-from arrowprep.tokenize.byte_characters import latin_to_byte_characters
+from arrowprep.tokenize.bulk import utf32
+from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS
 from arrowprep.tokenize.native import aligned, text_column, threads
 from arrowprep.tokenize.native_library import (
     Added,
@@ -28,18 +28,20 @@ from arrowprep.tokenize.native_models import Unsupported
 from arrowprep.tokenize.native_pipeline import Route, RouteParts, route_to_words
 from arrowprep.tokenize.normalizers import Normalizer
 from arrowprep.tokenize.pre_tokenizers import ByteLevel, PreTokenizer
+from arrowprep.tokenize.trainers.words import Words
 
 MERGES_AT_ONCE = 500  # between two of them a bar moves on, and Ctrl-C is heard
 UNLIMITED = (1 << 64) - 1
 FAILED = (1 << 64) - 1
 
-Words = npt.NDArray[np.uint32]
+Ids = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[np.int64]
+_BYTE_CODES = np.array(list(map(ord, BYTE_CHARACTERS)), np.uint32)
 
 
 def learn(
     library: Any,
-    ids: Words,
+    ids: Ids,
     offsets: Numbers,
     counts: Numbers,
     tokens: Sequence[str],
@@ -114,11 +116,11 @@ class WordCounter:
         rows: list[int] = left[:count].tolist()
         return rows
 
-    def counted(self) -> tuple[list[str], list[int], list[int]]:
-        """Words in the order in which they first came, how often each came, and in which text first."""
+    def counted(self) -> tuple[Words, Numbers]:
+        """Words in the order in which they first came, and (w,) in which text each did."""
         handle = call(self._library, "arrowprep_counted", "arrowprep_counted_free", self._handle.pointer)
         found = CountedPieces.from_address(handle.pointer)
-        data = foreign(found.data, found.size, handle).to_pybytes()
+        data = foreign(found.data, found.size, handle)
         offsets, counts, texts = (
             np.frombuffer(foreign(pointer, 8 * size, handle), np.int64)
             for pointer, size in (
@@ -128,13 +130,11 @@ class WordCounter:
             )
         )
         if self._byte_level:
-            text = latin_to_byte_characters(data.decode("latin-1"))
-        else:
-            starts = np.frombuffer(data, np.uint8) & 0xC0 != 0x80
-            offsets = np.concatenate(([0], np.cumsum(starts)))[offsets]
-            text = data.decode().replace(" ", self._space or " ")
-        words = [text[start:stop] for start, stop in pairwise(offsets.tolist())]
-        return words, counts.tolist(), texts.tolist()
+            return Words(_BYTE_CODES[np.frombuffer(data, np.uint8)], offsets, counts), texts
+        starts = np.frombuffer(data, np.uint8) & 0xC0 != 0x80
+        codes = utf32(data.to_pybytes().decode().replace(" ", self._space or " "))
+        offsets = np.concatenate(([0], np.cumsum(starts)))[offsets]
+        return Words(codes, offsets, counts), texts
 
 
 def counter_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
 from pathlib import Path
@@ -21,7 +21,8 @@ from arrowprep.tokenize.encoding import Encoding, pad_all
 from arrowprep.tokenize.engine import choose_engine
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.rows import Framing, encode_row, encode_rows, post_process
-from arrowprep.tokenize.trainers import Trainer, blocks_of, count_words, default_trainer
+from arrowprep.tokenize.trainers import Trainer, blocks_of, count_words, default_trainer, lines_of
+from arrowprep.tokenize.trainers.corpus import Block
 from arrowprep.tokenize.truncation import Truncation, check_choice
 
 
@@ -111,28 +112,27 @@ class Tokenizer(Assembly):
         trainer: None takes that of the model's kind with its usual options
         length: of the iterator, for a progress bar
         """
+        trainer = self._checked(trainer)
+        self._learn(blocks_of(iterator, length, trainer.show_progress), trainer)
+
+    def train(self, files: Sequence[str | Path], trainer: Trainer[Any] | None = None) -> None:
+        """The same with the lines of text files, each with its end."""
+        trainer = self._checked(trainer)
+        files = [files] if isinstance(files, (str, Path)) else files
+        self._learn(lines_of(files, trainer.show_progress), trainer)
+
+    def _checked(self, trainer: Trainer[Any] | None) -> Trainer[Any]:
         trainer = default_trainer(self.model) if trainer is None else trainer
         if not isinstance(trainer, Trainer):
             raise WrongType(f"trainer is a Trainer, not {type(trainer).__name__}", argument="trainer")
         trainer.check(self.model)
-        blocks = blocks_of(iterator, length, trainer.show_progress)
-        words = count_words(blocks, self.normalizer, self.pre_tokenizer)
-        trainer.train(words, self.model)
+        return trainer
+
+    def _learn(self, blocks: Iterable[Block], trainer: Trainer[Any]) -> None:
+        trainer.train(count_words(blocks, self.normalizer, self.pre_tokenizer), self.model)
         before, self._added = self._added.by_id(), self._added.emptied()
         self.add_special_tokens(trainer.special_tokens)
         self._added.add((token for _, token in before), self.model)
-
-    def train(self, files: Sequence[str | Path], trainer: Trainer[Any] | None = None) -> None:
-        """The same with the lines of text files."""
-        if isinstance(files, (str, Path)):
-            files = [files]
-
-        def lines() -> Iterator[str]:
-            for file in files:
-                with open(file, encoding="utf-8", newline="") as text:
-                    yield from text
-
-        self.train_from_iterator(lines(), trainer)
 
     # ------------------------------------------------------------------ truncation and padding
 

@@ -59,7 +59,7 @@ def test_merges_are_those_of_the_reference(words: dict[str, int], options: dict[
 
 def counted(engine: str, texts: Any, tokenizer: Tokenizer) -> list[tuple[str, int]]:
     with configured(engine=engine):
-        found = counting.count_words(counting.blocks_of(texts), tokenizer.normalizer, tokenizer.pre_tokenizer)
+        found = counting.count_words(trainers.blocks_of(texts), tokenizer.normalizer, tokenizer.pre_tokenizer)
     return list(found.items())
 
 

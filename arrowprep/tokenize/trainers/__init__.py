@@ -5,7 +5,8 @@ from __future__ import annotations
 from arrowprep.tokenize.models import BPE, Model, Unigram, WordLevel, WordPiece
 from arrowprep.tokenize.trainers.base import Trainer
 from arrowprep.tokenize.trainers.bpe import BpeTrainer, WordPieceTrainer
-from arrowprep.tokenize.trainers.counting import blocks_of, count_words
+from arrowprep.tokenize.trainers.corpus import blocks_of, lines_of
+from arrowprep.tokenize.trainers.counting import count_words
 from arrowprep.tokenize.trainers.unigram import UnigramTrainer
 from arrowprep.tokenize.trainers.word_level import WordLevelTrainer
 
@@ -18,6 +19,7 @@ __all__ = [
     "blocks_of",
     "count_words",
     "default_trainer",
+    "lines_of",
     "trainer_class",
 ]
 

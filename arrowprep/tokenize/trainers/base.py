@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from arrowprep.errors import BadArgument
@@ -12,8 +11,6 @@ from arrowprep.tokenize.models import Model
 from arrowprep.tokenize.options import checked
 
 M = TypeVar("M", bound=Model)
-ROWS_AT_ONCE = 1000
-MANY, LONG = 10_000, 50  # pieces, and characters of one, that are no longer words
 
 
 class Trainer(Generic[M]):
@@ -36,7 +33,7 @@ class Trainer(Generic[M]):
             value = as_added_tokens(value, special=True)
         object.__setattr__(self, name, checked(self, name, value))
 
-    def train(self, words: Counter[str], model: M) -> None:
+    def train(self, words: Mapping[str, int], model: M) -> None:
         """Replace the vocabulary of `model` by one for these words, how often each comes."""
         raise NotImplementedError
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from arrowprep.progress import Silent, bar
 from arrowprep.tokenize.added_tokens import AddedToken
@@ -15,7 +16,8 @@ from arrowprep.tokenize.models import BPE, WordPiece
 from arrowprep.tokenize.models.base import Model, Vocabulary
 from arrowprep.tokenize.models.bpe_tables import BpeTables
 from arrowprep.tokenize.trainers.base import Trainer
-from arrowprep.tokenize.trainers.pairs import UNLIMITED, Limits, Numbers, merges
+from arrowprep.tokenize.trainers.pairs import Limits, Numbers, Spelled, merges
+from arrowprep.tokenize.trainers.words import UNLIMITED, Words
 
 EXACT = 1 << 53  # below it sums of floats are those of integers
 
@@ -65,7 +67,7 @@ class BpeTrainer(Trainer[Model]):
         """How many different words the last corpus had."""
         return self._word_count
 
-    def train(self, words: Counter[str], model: Model) -> None:
+    def train(self, words: Mapping[str, int], model: Model) -> None:
         assert isinstance(model, BPE)
         vocabulary, learnt = self.learn(words)
         model.continuing_subword_prefix = self.continuing_subword_prefix
@@ -74,59 +76,74 @@ class BpeTrainer(Trainer[Model]):
             vocabulary, list(chain.from_iterable(learnt)), self.continuing_subword_prefix or ""
         )
 
-    def learn(self, words: Counter[str]) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    def learn(self, words: Mapping[str, int]) -> tuple[dict[str, int], list[tuple[str, str]]]:
         """The vocabulary, and the merges in their order."""
+        words = Words.of(words)
         self._word_count = len(words)
         tokens = Numbers(
             (token.content for token in self.special_tokens), self.continuing_subword_prefix or ""
         )
         for character in self._alphabet(words):
             tokens.number(character)
-        spelled = [self._spelled(word, tokens) for word in words]
+        spelled = self._spelled(words, tokens)
         limits = Limits(self.vocab_size, self.min_frequency, self.max_token_length)
         learnt: list[tuple[str, str]] = []
         room = max(self.vocab_size - len(tokens.texts), 0)
         with bar(room, "learn merges", unit=" merges") if self.show_progress else Silent() as progress:
-            for left, right in merges(spelled, list(words.values()), tokens, limits):
+            for left, right in merges(spelled, words.counts, tokens, limits):
                 learnt.append((tokens.texts[left], tokens.texts[right]))
                 progress.advance(1)
         return tokens.ids, learnt
 
-    def _alphabet(self, words: Counter[str]) -> list[str]:
+    def _alphabet(self, words: Words) -> list[str]:
         counts = _characters(words)
         counts.update(dict.fromkeys(self.initial_alphabet, UNLIMITED))
         kept = sorted(counts, key=lambda c: (-counts[c], c))[: self.limit_alphabet]
         return sorted(kept)
 
-    def _spelled(self, word: str, tokens: Numbers) -> list[int]:
-        if not self.continuing_subword_prefix and not self.end_of_word_suffix:
-            return [tokens.ids[character] for character in word if character in tokens.ids]
-        ids: list[int] = []
-        last = len(word) - 1
-        for i, character in enumerate(word):
-            if character not in tokens.ids:
-                continue  # not in the alphabet that was kept
-            if i and self.continuing_subword_prefix:
-                character = self.continuing_subword_prefix + character
-            if i == last and self.end_of_word_suffix:
-                character += self.end_of_word_suffix
-            ids.append(tokens.number(character))
-        return ids
+    def _spelled(self, words: Words, tokens: Numbers) -> Spelled:
+        """What is not in the alphabet that was kept is left out."""
+        known = [character for character in tokens.ids if len(character) == 1]
+        ids = np.full(max(map(ord, known), default=0) + 2, -1, np.int64)
+        ids[list(map(ord, known))] = [tokens.ids[character] for character in known]
+        found = ids[np.minimum(words.codes, len(ids) - 1)]
+        kept = found >= 0
+        if self.continuing_subword_prefix or self.end_of_word_suffix:
+            self._mark(words, found, kept, tokens)
+        offsets = np.concatenate(([0], np.cumsum(kept)))[words.offsets]
+        return Spelled(found[kept].astype(np.uint32), offsets)
+
+    def _mark(
+        self, words: Words, ids: npt.NDArray[np.int64], wanted: npt.NDArray[np.bool_], tokens: Numbers
+    ) -> None:
+        """Give characters that have a prefix or a suffix their ids, as they first come."""
+        prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""
+        inside, last = np.ones(len(ids), bool), np.zeros(len(ids), bool)
+        filled = words.lengths > 0
+        inside[words.offsets[:-1][filled]] = False
+        last[words.offsets[1:][filled] - 1] = True
+        forms = (inside & bool(prefix)) + 2 * (last & bool(suffix))
+        marked = np.flatnonzero(wanted & (forms > 0))
+        keys, firsts, which = np.unique(
+            words.codes[marked] * np.int64(4) + forms[marked], return_index=True, return_inverse=True
+        )
+        numbers = np.empty(len(keys), np.int64)
+        for at in np.argsort(firsts).tolist():
+            code, form = divmod(int(keys[at]), 4)
+            numbers[at] = tokens.number(prefix * (form & 1) + chr(code) + suffix * (form >> 1))
+        ids[marked] = numbers[which.reshape(-1)]
 
 
-def _characters(words: Counter[str]) -> Counter[str]:
+def _characters(words: Words) -> Counter[str]:
     """How often each character comes, where words come so often."""
-    text = "".join(words)
-    if max(words.values(), default=0) * len(text) >= EXACT:
+    if words.counts.max(initial=0) * len(words.codes) >= EXACT:
         counts: Counter[str] = Counter()
         for word, count in words.items():
             for character in word:
                 counts[character] += count
         return counts
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    sums = np.bincount(codes, np.repeat(np.fromiter(words.values(), np.float64, len(words)), lengths))
-    return Counter({chr(code): int(sums[code]) for code in np.flatnonzero(np.bincount(codes))})
+    sums = np.bincount(words.codes, np.repeat(words.counts.astype(np.float64), words.lengths))
+    return Counter({chr(code): int(sums[code]) for code in np.flatnonzero(np.bincount(words.codes))})
 
 
 class WordPieceTrainer(BpeTrainer):
@@ -157,7 +174,7 @@ class WordPieceTrainer(BpeTrainer):
             end_of_word_suffix=end_of_word_suffix,
         )
 
-    def train(self, words: Counter[str], model: Model) -> None:
+    def train(self, words: Mapping[str, int], model: Model) -> None:
         assert isinstance(model, WordPiece)
         vocabulary, _ = self.learn(words)
         model.continuing_subword_prefix = self.continuing_subword_prefix or ""

@@ -3,90 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sized
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from arrowprep.config import settings
-from arrowprep.errors import NotText, warn
-from arrowprep.progress import Silent, bar
+from arrowprep.errors import warn
 from arrowprep.tokenize.aligned import Aligned
+from arrowprep.tokenize.bulk import utf8_one_by_one
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.normalizers import Normalizer
 from arrowprep.tokenize.pre_tokenizers import PreTokenizer
 from arrowprep.tokenize.pre_tokenizers.base import cut_all
-from arrowprep.tokenize.reference import TEXT_TYPES
+from arrowprep.tokenize.trainers.corpus import Block
+from arrowprep.tokenize.trainers.words import Words
 
 if TYPE_CHECKING:
     from arrowprep.tokenize.native_training import WordCounter
 
-ROWS_AT_ONCE = 1000
 MANY, LONG = 10_000, 50  # pieces, and characters of one, that are no longer words
-
-Block: TypeAlias = "list[str] | pa.Array"
-
-
-def blocks_of(batches: Iterable[Any], length: int | None = None, show: bool = False) -> Iterator[Block]:
-    """The texts of an iterable of texts, or of lists or columns of texts; what is Arrow stays Arrow.
-
-    length: how many elements there are, where the iterable does not know
-    show: a bar of how many were read
-
-    Raises NotText, which names the element, for anything else; what the iterable raises comes through.
-    """
-    total = len(batches) if length is None and isinstance(batches, Sized) else length
-    with bar(total, "read texts", unit=" texts") if show else Silent() as progress:
-        if (column := _as_arrow(batches)) is not None:
-            for start in range(0, len(column), ROWS_AT_ONCE):
-                yield column.slice(start, ROWS_AT_ONCE)
-                progress.advance(min(ROWS_AT_ONCE, len(column) - start))
-            return
-        waiting: list[str] = []
-        for row, batch in enumerate(batches):
-            if isinstance(batch, str):
-                waiting.append(batch)
-            elif (column := _as_arrow(batch)) is not None:
-                yield waiting
-                waiting = []
-                yield column
-            else:
-                waiting += _texts_in(batch, row)
-            if len(waiting) >= ROWS_AT_ONCE:
-                yield waiting
-                waiting = []
-            progress.advance(1)
-        yield waiting
-
-
-def _as_arrow(texts: Any) -> pa.Array | None:
-    """A column of texts as one array; None for what is none."""
-    if hasattr(texts, "__arrow_c_stream__") and not isinstance(texts, pa.ChunkedArray):
-        texts = pa.chunked_array(texts)
-    if not isinstance(texts, pa.Array | pa.ChunkedArray):
-        return None
-    if not any(is_text(texts.type) for is_text in TEXT_TYPES):
-        raise NotText(f"a trainer reads texts, and this column holds {texts.type}")
-    wide = texts.cast(pa.large_string())
-    return wide.combine_chunks() if isinstance(wide, pa.ChunkedArray) else wide
-
-
-def _texts_in(batch: Any, row: int) -> Iterator[str]:
-    if isinstance(batch, bytes) or not isinstance(batch, Iterable):
-        raise NotText(f"a trainer reads texts or lists of texts; {_said(row, batch)}", row=row)
-    for text in batch:
-        if not isinstance(text, str):
-            raise NotText(f"a trainer reads texts or lists of texts; {_said(row, text)}", row=row)
-        yield text
-
-
-def _said(row: int, value: object) -> str:
-    return f"element {row} has {type(value).__name__} {str(value)[:40]!r}"
 
 
 def count_words(
     blocks: Iterable[Block], normalizer: Normalizer | None, pre_tokenizer: PreTokenizer | None
-) -> Counter[str]:
+) -> Words:
     """How often each piece of the pre-tokenizer comes, in the order in which they first came.
 
     Kept in memory: every distinct piece; the texts are not.
@@ -94,17 +35,23 @@ def count_words(
     counter = _kernel(normalizer, pre_tokenizer)
     if counter is None:
         texts = (text for block in blocks for text in _strings(block))
-        return _noticed(_counted_here(texts, normalizer, pre_tokenizer))
+        return _noticed(Words.of(_counted_here(texts, normalizer, pre_tokenizer)))
     left = _Left()
     for block in blocks:
-        column = pa.array(block, pa.large_string()) if isinstance(block, list) else block
+        column = _column(block) if isinstance(block, list) else block
         for row in counter.feed(column):
             left.add(row, _counted_here([column[row].as_py()], normalizer, pre_tokenizer))
         left.before += len(column)
-    words, counts, firsts = counter.counted()
-    if left.words:
-        return _noticed(left.among(zip(words, counts, firsts, strict=True)))
-    return _noticed(Counter(dict(zip(words, counts, strict=True))))
+        del block, column  # or two of them would be there at once
+    words, firsts = counter.counted()
+    return _noticed(left.among(words, firsts.tolist()) if left.words else words)
+
+
+def _column(texts: list[str]) -> pa.LargeStringArray:
+    """Not by pa.array, which imports pandas before it looks at a list."""
+    data, offsets = utf8_one_by_one(texts)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
 
 
 class _Left:
@@ -122,14 +69,17 @@ class _Left:
             before, first = self.words.get(word, (0, (self.before + row, place)))
             self.words[word] = (before + count, first)
 
-    def among(self, others: Iterable[tuple[str, int, int]]) -> Counter[str]:
-        """With words of other texts in their order, how often each comes, and in which text first."""
-        found = {word: (count, (text, place)) for place, (word, count, text) in enumerate(others)}
+    def among(self, others: Words, firsts: list[int]) -> Words:
+        """With words of other texts in their order. firsts: in which text each of those came first"""
+        found = {
+            word: (count, (text, place))
+            for place, ((word, count), text) in enumerate(zip(others.items(), firsts, strict=True))
+        }
         for word, (count, first) in self.words.items():
             other, other_first = found.get(word, (0, first))
             found[word] = (count + other, min(first, other_first))
         ordered = sorted(found.items(), key=lambda item: item[1][1])
-        return Counter({word: count for word, (count, _) in ordered})
+        return Words.of({word: count for word, (count, _) in ordered})
 
 
 def _strings(block: Block) -> list[str]:
@@ -175,10 +125,10 @@ def _counted_here(
     return words
 
 
-def _noticed(words: Counter[str]) -> Counter[str]:
+def _noticed(words: Words) -> Words:
     """The words as they are, with a warning where they are whole lines and not words."""
     if len(words) > MANY and words.total() < 2 * len(words):
-        length = sum(map(len, words)) // len(words)
+        length = len(words.codes) // len(words)
         if length > LONG:
             warn(
                 f"most of the {len(words):,} pieces of the corpus come once, and they have {length:,}"

@@ -6,15 +6,17 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from arrowprep.config import settings
 from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.trainers.words import UNLIMITED
 
 Pair = tuple[int, int]
-UNLIMITED = 1 << 62
 
 
 class Numbers:
@@ -48,24 +50,31 @@ class Limits:
     max_length: int | None
 
 
-def merges(
-    words: Sequence[list[int]], counts: Sequence[int], tokens: Numbers, limits: Limits
-) -> Iterator[Pair]:
+class Spelled(NamedTuple):
+    """Words as ids of tokens, one word after the other.
+
+    offsets: (w + 1,) where each begins, and the last one ends
+    """
+
+    ids: npt.NDArray[np.uint32]
+    offsets: npt.NDArray[np.int64]
+
+
+def merges(words: Spelled, counts: npt.NDArray[Any], tokens: Numbers, limits: Limits) -> Iterator[Pair]:
     """The pairs that are joined, in order; what each makes is a token when it comes.
 
-    words: as ids of `tokens`; counts: how often each comes
+    counts: (w,) how often each word comes
     """
     library = load()
-    wanted = settings().engine
-    if wanted == "reference" or isinstance(library, str) or sum(counts) >= UNLIMITED:
+    if settings().engine == "reference" or isinstance(library, str) or counts.dtype != np.int64:
         return _here(words, counts, tokens, limits)
     return _by_kernel(library, words, counts, tokens, limits)
 
 
-def _here(
-    words: Sequence[list[int]], counts: Sequence[int], tokens: Numbers, limits: Limits
-) -> Iterator[Pair]:
-    corpus = _Corpus(words, counts, limits.max_length or UNLIMITED)
+def _here(words: Spelled, counts: npt.NDArray[Any], tokens: Numbers, limits: Limits) -> Iterator[Pair]:
+    ids = words.ids.tolist()
+    spelled = [ids[start:stop] for start, stop in pairwise(words.offsets.tolist())]
+    corpus = _Corpus(spelled, counts.tolist(), limits.max_length or UNLIMITED)
     while len(tokens.texts) < limits.vocab_size:
         found = corpus.commonest()
         if found is None or found.count < max(1, limits.min_frequency):
@@ -75,18 +84,14 @@ def _here(
 
 
 def _by_kernel(
-    library: object, words: Sequence[list[int]], counts: Sequence[int], tokens: Numbers, limits: Limits
+    library: object, words: Spelled, counts: npt.NDArray[Any], tokens: Numbers, limits: Limits
 ) -> Iterator[Pair]:
     from arrowprep.tokenize.native_training import learn
 
-    sizes = np.fromiter(map(len, words), np.int64, len(words))
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
-    ids = np.fromiter(chain.from_iterable(words), np.uint32, int(offsets[-1]))
     learnt = learn(
         library,
-        ids,
-        offsets,
-        np.array(counts, np.int64),
+        *words,
+        counts,
         tokens.texts,
         vocab_size=limits.vocab_size,
         min_frequency=limits.min_frequency,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,9 @@ from arrowprep.tokenize.trainers.base import Trainer
 from arrowprep.tokenize.trainers.lattice import Ints, Lattice
 from arrowprep.tokenize.trainers.portable_math import Floats, digamma, log
 from arrowprep.tokenize.trainers.pruning import removal_losses
-from arrowprep.tokenize.trainers.substrings import Words, repeated_substrings
+from arrowprep.tokenize.trainers.substrings import Words as Laid
+from arrowprep.tokenize.trainers.substrings import repeated_substrings
+from arrowprep.tokenize.trainers.words import Words
 
 SEEDS = 1_000_000
 LEAST_EXPECTED = 0.5  # pieces that are expected to come less often are dropped
@@ -72,8 +73,9 @@ class UnigramTrainer(Trainer[Unigram]):
         self.n_sub_iterations = n_sub_iterations
         self.seed_size = seed_size
 
-    def train(self, words: Counter[str], model: Unigram) -> None:
-        required = sorted({character for word in words for character in word} | {*self.initial_alphabet})
+    def train(self, words: Mapping[str, int], model: Unigram) -> None:
+        words = Words.of(words)
+        required = sorted({*words.characters, *self.initial_alphabet})
         if len(required) > self.vocab_size:
             raise BadArgument(
                 f"vocab_size={self.vocab_size} is less than the {len(required)} characters of the corpus",
@@ -84,10 +86,10 @@ class UnigramTrainer(Trainer[Unigram]):
         model.unk_id = unk_id
         model._tables = UnigramTables(vocab)
 
-    def _learn(self, words: Counter[str]) -> dict[str, float]:
+    def _learn(self, words: Words) -> dict[str, float]:
         """Pieces and scores, about a tenth more than the vocabulary has room for."""
-        counts = np.array(list(words.values()), np.float64)
-        laid = Words.of(list(words))
+        counts = words.counts.astype(np.float64)
+        laid = Laid.of(words.texts)
         state = _seeds(laid, counts, self.max_piece_length, self.seed_size)
         wanted = self.vocab_size * 11 // 10
         with bar(None, "drop pieces", unit=" rounds") if self.show_progress else Silent() as progress:
@@ -170,7 +172,7 @@ class _State:
         return _State(texts, self.firsts[kept], self.lengths[kept], self.scores[kept], lattice)
 
 
-def _seeds(words: Words, counts: Floats, longest: int, limit: int) -> _State:
+def _seeds(words: Laid, counts: Floats, longest: int, limit: int) -> _State:
     """Every character, and the substrings that cover most of the words, at most `limit`."""
     weights = np.repeat(counts, words.lengths + 1)
     often = np.bincount(words.codes, weights, minlength=len(words.characters))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 
 from arrowprep.tokenize.added_tokens import AddedToken
@@ -35,7 +34,7 @@ class WordLevelTrainer(Trainer[WordLevel]):
         self.vocab_size = vocab_size
         self.min_frequency = min_frequency
 
-    def train(self, words: Counter[str], model: WordLevel) -> None:
+    def train(self, words: Mapping[str, int], model: WordLevel) -> None:
         common = sorted((-count, word) for word, count in words.items() if count >= self.min_frequency)
         tokens = chain((token.content for token in self.special_tokens), (word for _, word in common))
         model._tables = Vocabulary({token: id for id, token in enumerate(islice(tokens, self.vocab_size))})

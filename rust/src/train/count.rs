@@ -54,7 +54,9 @@ impl Counter {
         let all = Mutex::new((std::mem::take(&mut self.pieces), Vec::new()));
         let (this, base) = (&*self, self.fed);
         let work = || {
-            let (mut found, mut left) = (Pieces::default(), Vec::new());
+            // the first thread goes on with what was counted before: nothing is put into a table twice
+            let mut found = std::mem::take(&mut all.lock().expect("no thread panics while it holds this").0);
+            let mut left = Vec::new();
             while let Some(rows) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if let Err(problem) = this.count_rows(column, rows.clone(), base, &mut found, &mut left) {
                     next.store(units.len(), Ordering::Relaxed);
@@ -146,10 +148,10 @@ impl Seen {
     }
 }
 
-fn gather(all: &mut Pieces, found: Pieces) {
-    if all.is_empty() {
-        *all = found;
-        return;
+/// The smaller of both goes into the larger.
+fn gather(all: &mut Pieces, mut found: Pieces) {
+    if all.len() < found.len() {
+        std::mem::swap(all, &mut found);
     }
     for (piece, new) in found {
         all.entry(piece).and_modify(|seen| seen.join(new)).or_insert(new);
