@@ -13,6 +13,7 @@ import regex
 from arrowprep.tokenize.character_classes import WHITESPACE, is_word
 from arrowprep.tokenize.normalizers import Lowercase
 from arrowprep.tokenize.normalizers.bert import IDEOGRAPHS, _dropped, _nonspacing
+from arrowprep.tokenize.normalizers.edits import _NMT_REMOVED, _NMT_SPACE, _marks
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pre_tokenizers.characters import punctuation
 from arrowprep.tokenize.unicode_normal import _compositions, combining_classes, normal_form
@@ -20,8 +21,12 @@ from arrowprep.tokenize.unicode_normal import _compositions, combining_classes, 
 # in the order of the constants in rust/src/unicode.rs; a character has the first that fits
 CLASSES = ("", r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"\p{L}", r"\p{M}", r"\p{N}", r"\s", r"[\p{P}\p{S}]")
 EAST, HAN, WORD, UNSTABLE = 0x10, 0x20, 0x40, 0x80  # flags beside the class
-# what BERT knows of a character: the bits of rust/src/bert.rs
+# what BERT knows of a character, bit by bit
 DROPPED, PUNCTUATION, NONSPACING, IDEOGRAPH, BLANK = 1, 2, 4, 8, 16
+# what other normalizers ask of it, and the forms under which it may change, or change its neighbours;
+# rust/src/unicode.rs has these bits, and those of BERT
+LOWERED, STRIPPED, NMT_DROPPED, NMT_BLANK = 1, 2, 4, 8
+FORMS = {"NFD": 16, "NFKC": 32, "NFKD": 64}
 # what may be no grapheme of its own, by Unicode's classes (\\r\\n apart); as in rust/src/steps/charsmap.rs
 JOINING = {
     1: r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}\p{GCB=V}\p{GCB=T}]",  # goes on with what is before it
@@ -42,12 +47,12 @@ def properties() -> dict[str, int]:
     for number in reversed(range(1, len(CLASSES))):
         found.update(dict.fromkeys(matching(CLASSES[number]), number))
     east, han = matching("[一-龥぀-ゟ゠-ヿ]"), matching(r"\p{Han}")
-    suspect = normal_form("NFC").suspect
+    affected = normal_form("NFC").affected
     for character in EVERY:
         found[character] |= EAST * (character in east)
         found[character] |= HAN * (character in han)
         found[character] |= WORD * is_word(character)
-        found[character] |= UNSTABLE * bool(suspect.search(character))
+        found[character] |= UNSTABLE * bool(affected.match(character))
     assert {c for c, value in found.items() if value & 15 == 6} == set(WHITESPACE)
     # the kernel takes text without a byte above 0xCB for normalized
     assert not any(found[chr(code)] & UNSTABLE for code in range(0x300))
@@ -62,6 +67,19 @@ def of_bert() -> dict[str, int]:
         + NONSPACING * bool(_nonspacing().match(c))
         + IDEOGRAPH * bool(IDEOGRAPHS.match(c))
         + BLANK * (c in WHITESPACE)
+        for c in EVERY
+    }
+
+
+def of_normalizers() -> dict[str, int]:
+    """What the other normalizers ask of every character."""
+    lower, forms = Lowercase().normalize_str, {flag: normal_form(name) for name, flag in FORMS.items()}
+    return {
+        c: LOWERED * (lower(c) != c)
+        + STRIPPED * bool(_marks().match(c))
+        + NMT_DROPPED * bool(_NMT_REMOVED.match(c))
+        + NMT_BLANK * bool(_NMT_SPACE.match(c))
+        + sum(flag for flag, form in forms.items() if form.affected.match(c))
         for c in EVERY
     }
 
@@ -105,6 +123,17 @@ def decompositions() -> list[str]:
     return [f"({ord(c)},{ord(to[0])},{ord(to[1]) if len(to) > 1 else 0})" for c, to in sorted(steps.items())]
 
 
+def compatible() -> tuple[list[str], list[str]]:
+    """(character, place in the parts, how many) where NFKD is not NFD; and the parts."""
+    canonical, full = normal_form("NFD").full, normal_form("NFKD").full
+    longest_first = sorted({full(c) for c in EVERY if full(c) != canonical(c)}, key=len, reverse=True)
+    parts = ""
+    for text in longest_first:
+        parts += "" if text in parts else text
+    entries = [f"({ord(c)},{parts.index(full(c))},{len(full(c))})" for c in EVERY if full(c) != canonical(c)]
+    return entries, [str(ord(c)) for c in parts]
+
+
 def main() -> None:
     classes = [f"({ord(c)},{ccc})" for c, ccc in sorted(combining_classes().items())]
     pairs = [f"({ord(a)},{ord(b)},{ord(c)})" for (a, b), c in sorted(_compositions().items())]
@@ -120,10 +149,22 @@ def main() -> None:
     )
     bert = [f"({code},{value})" for code, value in runs(of_bert())]
     print(array("BERT", "(first code point, what BERT knows of it), up to the next.", "(u32, u8)", bert))
+    normal = [f"({code},{value})" for code, value in runs(of_normalizers())]
+    print(
+        array(
+            "NORMALIZED",
+            "(first code point, what normalizers do to it), up to the next.",
+            "(u32, u8)",
+            normal,
+        )
+    )
     joining = [f"({code},{value})" for code, value in runs(joins())]
     print(array("JOINS", "(first code point, what it may join), up to the next.", "(u32, u8)", joining))
     print(array("LOWERCASE", "(character, first, second or 0).", "(u32, u32, u32)", lowercase()))
     print(array("DECOMPOSITIONS", "(character, first, second or 0).", "(u32, u32, u32)", decompositions()))
+    entries, parts = compatible()
+    print(array("COMPATIBLE", "(character, place in COMPATIBLE_PARTS, how many).", "(u32, u16, u8)", entries))
+    print(array("COMPATIBLE_PARTS", "Characters that others are decomposed into.", "u32", parts))
     print(array("COMPOSITIONS", "(first, second, whole).", "(u32, u32, u32)", pairs))
     print(array("COMBINING", "(character, class), where it is not 0.", "(u32, u8)", classes), end="")
 

@@ -6,7 +6,6 @@ in it, the number of a way to cut it, and a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from ctypes import addressof, byref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +15,7 @@ import numpy as np
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.models import WordLevel, WordPiece
-from arrowprep.tokenize.native_library import Added, Handle, PipelineParts, StepParts, call, flat_strings
+from arrowprep.tokenize.native_library import Added, Handle, PipelineParts, call
 from arrowprep.tokenize.native_models import (
     AS_BERT,
     CLEAN,
@@ -27,21 +26,23 @@ from arrowprep.tokenize.native_models import (
     Shape,
     Unsupported,
     compiled_model,
-    encoded,
     shape_of,
     shape_of_words,
     strings,
 )
-from arrowprep.tokenize.normalizers import (
-    NFC,
-    BertNormalizer,
-    Normalizer,
-    Precompiled,
-    Prepend,
-    Replace,
-    Sequence,
-    Strip,
+from arrowprep.tokenize.native_steps import (
+    FIRST,
+    LEAD,
+    PREPEND,
+    SPACES,
+    WORDS,
+    FlatSteps,
+    Step,
+    leaves_of,
+    steps_of,
 )
+from arrowprep.tokenize.normalizers import BertNormalizer, Normalizer, Prepend, Replace
+from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.pre_tokenizers import (
     BertPreTokenizer,
@@ -101,8 +102,6 @@ GRAMMARS: dict[tuple[str, ...], int] = {
 }
 
 BEFORE_SPACES, BERT = 64, 65  # ways to cut beside the patterns
-PREPEND, REPLACE, SPACES, LEAD, COMPOSE, STRIP, SQUEEZE, WORDS, CHARSMAP = range(9)  # steps
-FULL, FIRST, LEFT, RIGHT = 1, 1, 1, 2  # their options
 
 
 def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
@@ -118,15 +117,19 @@ def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
 
 def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
     """The way to the pieces, and what the model is for them."""
-    model = pipeline.model
+    model, full = pipeline.model, pipeline.full_offsets
+    normalizers = leaves_of(pipeline.normalizer)
+    in_normalized = [token for token in pipeline.added.in_matching_order() if token.normalized]
     byte_level, options = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel, OVER_BYTES
     of_words = type(model) in (WordPiece, WordLevel)
     if byte_level:
-        route = Route.over_bytes(pipeline.normalizer, pipeline.leaves)
+        route = Route.over_bytes(normalizers, pipeline.leaves, full)
     elif of_words:
-        route, options = Route.over_words(pipeline)
+        route, options = Route.over_words(normalizers, pipeline.leaves, full, search=bool(in_normalized))
     else:
-        route = Route.over_characters(pipeline.normalizer, pipeline.leaves, pipeline.full_offsets)
+        # to added tokens that take white space, a visible space is none
+        takes_white = any(token.lstrip or token.rstrip for token in in_normalized)
+        route = Route.over_characters(normalizers, pipeline.leaves, full, spaces=not takes_white)
     if of_words:
         return route, shape_of_words(cast("WordPiece | WordLevel", model), options)
     return route, shape_of(model, byte_level, route.space)
@@ -134,12 +137,12 @@ def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
 
 def route_to_words(normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ...]) -> tuple[Route, int]:
     """The way of a corpus to the words that are counted, and what of BERT is done to them."""
+    normalizers = leaves_of(normalizer)
     if leaves and type(leaves[-1]) is ByteLevel:
-        return Route.over_bytes(normalizer, leaves), 0
-    normalizers = list(_leaves(normalizer))
-    if [type(leaf) for leaf in leaves] == [BertPreTokenizer] and BertNormalizer in map(type, normalizers):
-        return Route(cut=BERT), _bert(normalizers)
-    return Route.over_characters(normalizer, leaves, False), 0
+        return Route.over_bytes(normalizers, leaves, False), 0
+    if [type(leaf) for leaf in leaves] == [BertPreTokenizer]:
+        return Route.over_words(normalizers, leaves, False, search=False)
+    return Route.over_characters(normalizers, leaves, False), 0
 
 
 def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, Programs | None]:
@@ -188,24 +191,6 @@ def _keeps_all(split: Split, alone: bool) -> bool:
     return split.behavior == "isolated" or (alone and split.behavior == "removed" and split.invert)
 
 
-def is_nfc(normalizer: Normalizer | None) -> bool:
-    if normalizer is None:
-        return False
-    parts = normalizer.parts or (normalizer,)
-    if any(type(part) is not NFC for part in parts):
-        raise Unsupported(f"it has no {type(normalizer).__name__} normalizer")
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A change of the text, by the kernel's number of it."""
-
-    number: int
-    options: int = 0
-    texts: tuple[str | bytes, str | bytes] = ("", "")
-
-
 @dataclass(slots=True)
 class Route:
     """The way of a text to its pieces.
@@ -223,19 +208,27 @@ class Route:
     space: str = ""
 
     @classmethod
-    def over_bytes(cls, normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ...]) -> Route:
-        compose = [Step(COMPOSE)] if is_nfc(normalizer) else []
+    def over_bytes(cls, normalizers: list[Normalizer], leaves: tuple[PreTokenizer, ...], full: bool) -> Route:
+        """full: whether composed characters stand for all that they are made of; here and below"""
+        before = steps_of(normalizers, full)
         cut, prefix, programs = cuts_of(leaves)  # programs take 50 ms, so all else is asked first
-        return cls(before=compose, after=[Step(LEAD)] if prefix else [], cut=cut, programs=programs)
+        return cls(before=before, after=[Step(LEAD)] if prefix else [], cut=cut, programs=programs)
 
     @classmethod
     def over_characters(
-        cls, normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ...], full_offsets: bool
+        cls,
+        normalizers: list[Normalizer],
+        leaves: tuple[PreTokenizer, ...],
+        full: bool,
+        *,
+        spaces: bool = True,
     ) -> Route:
+        """spaces: whether spaces may stay where a character is to stand for them"""
         route = cls()
-        for part in _leaves(normalizer):
-            route._normalize(part, full_offsets)
-        route.space = route.normal_space
+        visible = _made_visible(normalizers) if spaces else len(normalizers)
+        route.before = steps_of(normalizers[:visible], full)
+        if visible < len(normalizers):
+            route._keep_spaces(*normalizers[visible:])
         match leaves:
             case WhitespaceSplit(), Metaspace() as metaspace:
                 route._words(metaspace)
@@ -247,56 +240,31 @@ class Route:
         return route
 
     @classmethod
-    def over_words(cls, pipeline: Pipeline) -> tuple[Route, int]:
-        """And what of BERT the model does: it normalizes words, for most come again."""
-        normalizers = list(_leaves(pipeline.normalizer))
-        bert = _bert(normalizers)
-        if normalizers and any(token.normalized for token in pipeline.added.in_matching_order()):
-            raise Unsupported("added tokens are looked for in normalized text")
-        if [type(leaf) for leaf in pipeline.leaves] == [BertPreTokenizer]:
-            return cls(cut=BERT), bert
-        if normalizers:
-            raise Unsupported("it normalizes words for BERT's pre-tokenizer alone")
-        return cls(programs=_programs(pipeline.leaves) if pipeline.leaves else None), 0
+    def over_words(
+        cls, normalizers: list[Normalizer], leaves: tuple[PreTokenizer, ...], full: bool, *, search: bool
+    ) -> tuple[Route, int]:
+        """And what of BERT the model does: it normalizes words, for most come again.
 
-    def _normalize(self, part: Normalizer, full: bool) -> None:
-        if type(part) is Prepend:
-            self.before.append(Step(PREPEND, texts=(self._spelled(part.prepend), "")))
-        elif type(part) is Replace and part.pattern.literal and part.pattern.source:
-            old, new = part.pattern.source, part.content
-            if old == " " and len(new) == 1 and new != " " and not self.normal_space:
-                self._make_spaces_visible(new)
-            elif self.normal_space:
-                raise Unsupported("text is replaced after its spaces were")
-            else:
-                self.before.append(Step(REPLACE, FULL * full, (old, new)))
-        elif self.normal_space:
-            raise Unsupported(f"it has no {_name(part)} normalizer after spaces were replaced")
-        elif type(part) is Replace and not part.pattern.literal and part.pattern.source == " {2,}":
-            self.before.append(Step(SQUEEZE, FULL * full, (" ", part.content)))
-        elif type(part) is Strip:
-            self.before.append(Step(STRIP, LEFT * part.left + RIGHT * part.right))
-        elif type(part) is NFC:
-            self.before.append(Step(COMPOSE))
-        elif type(part) is Precompiled:
-            self.before.append(Step(CHARSMAP, FULL * full, (part.precompiled_charsmap, "")))
-        else:
-            raise Unsupported(f"it has no {_name(part)} normalizer here")
+        search: whether something is looked for in normalized text
+        """
+        if [type(leaf) for leaf in leaves] != [BertPreTokenizer]:
+            before = steps_of(normalizers, full)
+            return cls(before=before, programs=_programs(leaves) if leaves else None), 0
+        if normalizers and isinstance(last := normalizers[-1], BertNormalizer) and not search:
+            return cls(before=steps_of(normalizers[:-1], full), cut=BERT), AS_BERT + _bert(last)
+        return cls(before=steps_of(normalizers, full), cut=BERT), AS_BERT
 
-    def _make_spaces_visible(self, space: str) -> None:
-        """From here on the kernel has a space for this character, and what was put in front has it too."""
-        self.normal_space = space
-        put_before = self.before.pop() if self.before and self.before[-1].number == PREPEND else None
-        self.before.append(Step(SPACES, texts=(space, "")))
-        if put_before:
-            content = put_before.texts[0]
-            assert isinstance(content, str)
-            self.before.append(Step(PREPEND, texts=(content.replace(space, " "), "")))
-
-    def _spelled(self, text: str) -> str:
-        if self.normal_space and " " in text:
-            raise Unsupported("a space is put before text that has none")
-        return text.replace(self.normal_space, " ") if self.normal_space else text
+    def _keep_spaces(self, visible: Normalizer, *put_before: Normalizer) -> None:
+        """From here on the kernel has spaces where a text has a character that stands for one."""
+        assert isinstance(visible, Replace)
+        self.space = self.normal_space = visible.content
+        last = self.before.pop() if self.before and self.before[-1].number == PREPEND else None
+        self.before.append(Step(SPACES, texts=(self.space, "")))
+        if last:
+            put_before = (Prepend(str(last.texts[0])), *put_before)
+        for part in put_before:
+            assert isinstance(part, Prepend)
+            self.before.append(Step(PREPEND, texts=(part.prepend.replace(self.space, " "), "")))
 
     def _prepare(self, leaf: PreTokenizer) -> None:
         if type(leaf) is Metaspace and self.cut == WHOLE and not self.after:
@@ -317,33 +285,31 @@ class Route:
         if not self.space:
             self.space = leaf.replacement
             self.after.append(Step(SPACES, texts=(self.space, "")))
-        if leaf.prepend_scheme == "first" and any(
-            step.number not in (PREPEND, SPACES) for step in self.before
-        ):
-            raise Unsupported("what is replaced may be the start of the text")
         if leaf.prepend_scheme != "never":
             self.after.append(Step(LEAD, FIRST * (leaf.prepend_scheme == "first")))
         self.cut = BEFORE_SPACES if leaf.split else WHOLE
 
 
-def _leaves(normalizer: Normalizer | None) -> Iterator[Normalizer]:
-    if type(normalizer) is Sequence:
-        for part in normalizer.parts:
-            yield from _leaves(part)
-    elif normalizer is not None:
-        yield normalizer
+def _made_visible(normalizers: list[Normalizer]) -> int:
+    """From which place on normalizers do no more than make spaces visible, and put text before."""
+    at = len(normalizers)
+    while at and isinstance(part := normalizers[at - 1], Prepend) and " " not in part.prepend:
+        at -= 1
+    return at - 1 if at and _makes_visible(normalizers[at - 1]) else len(normalizers)
 
 
-def _bert(normalizers: list[Normalizer]) -> int:
+def _makes_visible(part: Normalizer) -> bool:
+    """Whether it puts one character in place of each space."""
+    if not isinstance(part, Replace) or part.pattern != Pattern(" ", literal=True):
+        return False
+    return len(part.content) == 1 and part.content != " "
+
+
+def _bert(part: BertNormalizer) -> int:
     """What a BertNormalizer does, as options of a model of words."""
-    if not normalizers:
-        return AS_BERT
-    first, *more = normalizers
-    if type(first) is not BertNormalizer or more:
-        raise Unsupported(f"it has no {_name(more[0] if more else first)} normalizer here")
-    strips = first.lowercase if first.strip_accents is None else first.strip_accents
-    changes = CLEAN * first.clean_text + IDEOGRAPHS * first.handle_chinese_chars + STRIPPED * strips
-    return AS_BERT + changes + LOWER * first.lowercase
+    strips = part.lowercase if part.strip_accents is None else part.strip_accents
+    changes = CLEAN * part.clean_text + IDEOGRAPHS * part.handle_chinese_chars + STRIPPED * strips
+    return changes + LOWER * part.lowercase
 
 
 def _cuts_at_spaces_alone(leaf: PreTokenizer) -> bool:
@@ -351,32 +317,16 @@ def _cuts_at_spaces_alone(leaf: PreTokenizer) -> bool:
     return type(leaf) is Split and leaf.pattern.literal and leaf.pattern.source == " " and not leaf.invert
 
 
-def _name(part: Normalizer) -> str:
-    return type(part).__name__
-
-
 class RouteParts:
     """A route for the kernel, which keeps nothing of it; `parts` holds as long as this does."""
 
     def __init__(self, route: Route, in_raw: Added, in_normalized: Added) -> None:
-        self._before, self._after = _Steps(route.before), _Steps(route.after)
+        self._before, self._after = FlatSteps(route.before), FlatSteps(route.after)
         self._layers = route.programs.structure() if route.programs else None
         layers = addressof(self._layers) if self._layers else None
         self.parts = PipelineParts(
             route.cut, self._before.parts, self._after.parts, layers, in_raw, in_normalized
         )
-
-
-class _Steps:
-    """Steps for the kernel, which keeps nothing of them."""
-
-    def __init__(self, steps: list[Step]) -> None:
-        texts = [text if isinstance(text, bytes) else encoded(text) for step in steps for text in step.texts]
-        stops = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        self._texts = flat_strings(b"".join(texts), stops)
-        self._numbers = np.array([step.number for step in steps], np.uint32)
-        self._options = np.array([step.options for step in steps], np.uint32)
-        self.parts = StepParts(self._numbers.ctypes.data, self._options.ctypes.data, self._texts.strings)
 
 
 # ---------------------------------------------------------------------- added tokens
@@ -395,8 +345,6 @@ class _Matched:
         spaced = any(token.content[:1] in WHITESPACE for token in tokens)
         if spaced and any(token.rstrip for token in tokens):
             raise Unsupported("an added token begins with the white space that another takes")
-        if space and any(token.lstrip or token.rstrip for token in tokens):
-            raise Unsupported("an added token takes white space where a space is none")
         normalize = pipeline.normalizer.normalize_str if normalized and pipeline.normalizer else str
         contents = [normalize(token.content) for token in tokens]
         self._contents = strings([text.replace(space, " ") if space else text for text in contents])

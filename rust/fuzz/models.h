@@ -65,7 +65,7 @@ static size_t level(const uint8_t *text, size_t size, uint32_t *ids) {
 
 static arrowprep_steps steps_of(Input *in, Drawn *texts, uint32_t *numbers, uint32_t *options, int raw) {
   size_t count = byte(in) % (MOST_STEPS + 1);
-  for (size_t i = 0; i < count; i++) numbers[i] = byte(in) % 9, options[i] = byte(in) % 4;
+  for (size_t i = 0; i < count; i++) numbers[i] = byte(in) % 12, options[i] = byte(in) % 8;
   return (arrowprep_steps){numbers, options, strings_of(in, texts, 2 * count, 3, raw)};
 }
 

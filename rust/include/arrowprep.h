@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 17. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 18. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -149,7 +149,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 17 is what this header describes. */
+/* The version of this interface; 18 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -193,11 +193,17 @@ void arrowprep_model_free(arrowprep_model *model);
  * 0 the first text is put in front; 1 the first is replaced by the second (option 1: which
  * stands for all of it, not for its last character); 2 the first, which stands for a
  * space, becomes one; 3 a space is put in front of what begins with none (option 1: at the
- * start of a text alone); 4 it is normalized to NFC; 5 white space is taken off (options: 1 at
+ * start of a text alone); 4 it is normalized to NFC (options: 2 not composed: NFD, 4 compatible: NFKC,
+ * both NFKD; 1 composed characters stand for all that they are made of); 5 white space is taken off (options: 1 at
  * the start, 2 at the end); 6 two or more of the first, one byte, are replaced by the second
  * (option 1 as for 1); 7 its words alone, each behind a space unless it begins with the first
  * text; 8 SentencePiece's map of characters, the first (option 1: what is replaced stands for all
- * of its characters, not for the first) */
+ * of its characters, not for the first); 9 something is done to each character by itself (option, a number:
+ * 1 lower case, 2 marks are taken out, 3 controls are taken out and separators made spaces as Nmt does, 4 as
+ * BERT does, 5 spaces are put around ideographs, 6 nonspacing marks are taken out); 10 its bytes, each as the
+ * character that byte-level vocabularies spell it with; 11 what a pattern matches is replaced by the second text (option
+ * 1 as for 1); the first is a program in words of 64 bits, the lowest byte first: a number of runs, each a first
+ * code point + (class << 32), and the words of one pre-tokenizer as `arrowprep_layers` has them */
 typedef struct {
   const uint32_t *numbers;
   const uint32_t *options;

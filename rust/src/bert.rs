@@ -2,14 +2,10 @@
 
 use crate::normal::push_decomposed;
 use crate::unicode::{by_code_point, decode, is_continuation};
+use crate::unicode::{BLANK, DROPPED, IDEOGRAPH, NONSPACING, PUNCTUATION};
 use crate::unicode_runs::{BERT, DECOMPOSITIONS, LOWERCASE};
 
-// what a character is: bits of `BERT`, as tools/make_kernel_tables.py has them
-const DROPPED: u8 = 1;
-const PUNCTUATION: u8 = 2;
-const NONSPACING: u8 = 4;
-const IDEOGRAPH: u8 = 8;
-const BLANK: u8 = 16;
+// beside the bits of `BERT`
 /// It may be another text once normalized.
 const CHANGES: u8 = 32;
 

@@ -27,7 +27,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 17;
+pub const ABI: u32 = 18;
 
 #[repr(C)]
 pub struct Failure {
@@ -444,7 +444,7 @@ pub unsafe extern "C" fn arrowprep_tokenizer_new(
         // SAFETY: passed on
         let (route, in_raw, in_normalized) =
             unsafe { (route(parts)?, matcher(&parts.in_raw)?, matcher(&parts.in_normalized)?) };
-        Ok(Box::new(Tokenizer { model, route, in_raw, in_normalized }))
+        Ok(Box::new(Tokenizer::new(model, route, in_raw, in_normalized)))
     })
 }
 

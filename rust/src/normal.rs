@@ -1,7 +1,8 @@
-//! NFC by the tables of the reference engine (Unicode 9.0): whether a text is normalized, and its normal form.
+//! Unicode's normal forms by the tables of the reference engine (Unicode 9.0): whether a text has one, and how it is then.
 
-use crate::unicode::{decode, is_continuation, Characters, UNSTABLE};
-use crate::unicode_runs::{COMBINING, COMPOSITIONS, DECOMPOSITIONS};
+use crate::aligned::{Aligned, Rewriter, View};
+use crate::unicode::{self, character, decode, start_before, Characters, UNSTABLE};
+use crate::unicode_runs::{COMBINING, COMPATIBLE, COMPATIBLE_PARTS, COMPOSITIONS, DECOMPOSITIONS};
 
 // Hangul syllables: arithmetic of the Unicode Standard, section 3.12
 const S_BASE: u32 = 0xac00;
@@ -12,6 +13,130 @@ const L_COUNT: u32 = 19;
 const V_COUNT: u32 = 21;
 const T_COUNT: u32 = 28;
 const S_COUNT: u32 = L_COUNT * V_COUNT * T_COUNT;
+
+/// One of the forms.
+///
+/// compose: whether decomposed characters are put together again; compatible: whether compatibility characters
+/// (ligatures, widths, circles) are decomposed
+pub struct Form {
+    compose: bool,
+    compatible: bool,
+    /// by code point: whether `unstable` is set where a character may change, or change another
+    table: &'static [u8],
+    unstable: u8,
+}
+
+impl Form {
+    pub fn new(compose: bool, compatible: bool) -> Form {
+        let (table, unstable) = match (compose, compatible) {
+            (true, false) => (Characters::get().by_code(), UNSTABLE),
+            (true, true) => (unicode::normalized(), unicode::NFKC_UNSTABLE),
+            (false, false) => (unicode::normalized(), unicode::NFD_UNSTABLE),
+            (false, true) => (unicode::normalized(), unicode::NFKD_UNSTABLE),
+        };
+        Form { compose, compatible, table, unstable }
+    }
+
+    /// Whether no character of `text` can change, nor change another.
+    pub fn leaves(&self, text: &[u8]) -> bool {
+        self.unstable(text, 0).is_none()
+    }
+
+    /// Write the form of a text; whether it differs from it.
+    ///
+    /// Only runs of unstable characters are worked on, to compose each with the character before it:
+    /// one that is not unstable is no mark and joins nothing to its left.
+    pub fn apply(&self, from: View, full: bool, to: &mut Aligned) -> bool {
+        let text = from.text;
+        let mut out = Rewriter::new(from, full, to);
+        let mut last = 0;
+        let mut window = Vec::new();
+        while let Some((found, len)) = self.unstable(text, last) {
+            let before = if self.compose { start_before(text, found) } else { None };
+            let start = before.map_or(found, |start| start.max(last));
+            let mut stop = found + len;
+            while stop < text.len() {
+                let (is_unstable, len) = self.at(text, stop);
+                if !is_unstable {
+                    break;
+                }
+                stop += len;
+            }
+            out.keep(last, start);
+            self.decompose(&text[start..stop], &mut window);
+            let made = if self.compose { compose(&mut window) } else { &window };
+            for part in made {
+                out.put(character(part.code).encode_utf8(&mut [0; 4]).as_bytes(), part.change);
+            }
+            last = stop;
+        }
+        out.keep(last, text.len());
+        to.text != text
+    }
+
+    #[inline(always)]
+    fn at(&self, text: &[u8], at: usize) -> (bool, usize) {
+        let (code, len) = decode(text, at);
+        (self.table[code as usize] & self.unstable != 0, len)
+    }
+
+    /// Where the first character of `text` from `at` on is that may change, or change another, and its bytes.
+    fn unstable(&self, text: &[u8], mut at: usize) -> Option<(usize, usize)> {
+        while let Some(some) = text.get(at..at + AT_ONCE + 2) {
+            let highest = some.iter().fold(0, |highest, &byte| byte.max(highest));
+            let suspect = if self.compose && !self.compatible {
+                // the first question alone answers most of Latin text, and costs a tenth of the second
+                let bytes = some.iter().zip(&some[1..]).zip(&some[2..]);
+                highest >= 0xcc && bytes.fold(0, |any, ((&a, &b), &c)| any | is_suspect(a, b, c) as u8) != 0
+            } else {
+                highest >= 0x80
+            };
+            if suspect {
+                let found = self.unstable_within(text, at, at + AT_ONCE);
+                if found.is_some() {
+                    return found;
+                }
+            }
+            at += AT_ONCE;
+        }
+        self.unstable_within(text, at, text.len())
+    }
+
+    fn unstable_within(&self, text: &[u8], start: usize, stop: usize) -> Option<(usize, usize)> {
+        let characters = (start..stop).filter(|&at| text[at] >= 0xc2).map(|at| (at, self.at(text, at)));
+        let mut unstable = characters.filter(|(_, (is_unstable, _))| *is_unstable);
+        unstable.next().map(|(at, (_, len))| (at, len))
+    }
+
+    /// All characters decomposed as far as they go, marks in canonical order.
+    fn decompose(&self, text: &[u8], out: &mut Vec<Part>) {
+        out.clear();
+        let mut at = 0;
+        let mut parts = Vec::new();
+        while at < text.len() {
+            let (code, len) = decode(text, at);
+            parts.clear();
+            match COMPATIBLE.binary_search_by_key(&code, |entry| entry.0) {
+                Ok(i) if self.compatible => {
+                    let (_, place, count) = COMPATIBLE[i];
+                    let codes = &COMPATIBLE_PARTS[place as usize..][..count as usize];
+                    parts.extend(codes.iter().map(|&code| (code, combining(code))));
+                }
+                _ => push_decomposed(code, &mut parts),
+            }
+            let changes = std::iter::once(0).chain(std::iter::repeat(1));
+            let part = |(&(code, class), change): (&Classed, i32)| Part { code, class, change };
+            out.extend(parts.iter().zip(changes).map(part));
+            at += len;
+        }
+        for marks in out.chunk_by_mut(|_, right| right.class != 0) {
+            let first = (marks[0].class == 0) as usize; // a starter stays in front of its marks
+            marks[first..].sort_by_key(|mark| mark.class);
+        }
+    }
+}
+
+const AT_ONCE: usize = 64;
 
 /// Whether a character may be unstable whose bytes begin so; the last byte does not matter in all.
 ///
@@ -30,81 +155,14 @@ fn is_suspect(first: u8, second: u8, third: u8) -> bool {
     (first >= 0xcc) & !(quotes | punctuation | kana | ideographs | hangul | wide)
 }
 
-const AT_ONCE: usize = 64;
-
-/// Where the first character of `text` from `at` on is that may change, or change another.
-fn unstable(table: &Characters, text: &[u8], mut at: usize) -> Option<(usize, usize)> {
-    while let Some(some) = text.get(at..at + AT_ONCE + 2) {
-        // the first question alone answers most of Latin text, and costs a tenth of the second
-        let latin = some.iter().fold(0, |highest, &byte| byte.max(highest)) < 0xcc;
-        let bytes = some.iter().zip(&some[1..]).zip(&some[2..]);
-        if !latin && bytes.fold(0, |any, ((&a, &b), &c)| any | is_suspect(a, b, c) as u8) != 0 {
-            let found = unstable_within(table, text, at, at + AT_ONCE);
-            if found.is_some() {
-                return found;
-            }
-        }
-        at += AT_ONCE;
-    }
-    unstable_within(table, text, at, text.len())
-}
-
-fn unstable_within(table: &Characters, text: &[u8], start: usize, stop: usize) -> Option<(usize, usize)> {
-    let characters = (start..stop).filter(|&at| text[at] >= 0xcc).map(|at| (at, table.at(text, at)));
-    let mut unstable = characters.filter(|(_, (class, _))| class & UNSTABLE != 0);
-    unstable.next().map(|(at, (_, len))| (at, len))
-}
-
-/// Whether no character of `text` can change under NFC, nor change another.
-pub fn is_stable(table: &Characters, text: &[u8]) -> bool {
-    unstable(table, text, 0).is_none()
-}
-
-/// Append the normal form of `text`; whether it differs from it.
-///
-/// Only runs of unstable characters are worked on, each with the character before it:
-/// one that is not unstable is no mark and joins nothing to its left.
-pub fn nfc(table: &Characters, text: &[u8], out: &mut Vec<u8>) -> bool {
-    let first = out.len();
-    let mut last = 0;
-    let mut window = Vec::new();
-    while let Some((found, len)) = unstable(table, text, last) {
-        let start = (last..found).rev().find(|&i| !is_continuation(text[i])).unwrap_or(found);
-        let mut stop = found + len;
-        while stop < text.len() {
-            let (class, len) = table.at(text, stop);
-            if class & UNSTABLE == 0 {
-                break;
-            }
-            stop += len;
-        }
-        out.extend_from_slice(&text[last..start]);
-        decompose(&text[start..stop], &mut window);
-        for &(code, _) in compose(&mut window) {
-            let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-            out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-        last = stop;
-    }
-    out.extend_from_slice(&text[last..]);
-    out[first..] != *text
-}
-
 type Classed = (u32, u8); // a character and its combining class
 
-/// All characters decomposed as far as they go, marks in canonical order.
-fn decompose(text: &[u8], out: &mut Vec<Classed>) {
-    out.clear();
-    let mut at = 0;
-    while at < text.len() {
-        let (code, len) = decode(text, at);
-        push_decomposed(code, out);
-        at += len;
-    }
-    for marks in out.chunk_by_mut(|_, right| right.1 != 0) {
-        let first = (marks[0].1 == 0) as usize; // a starter stays in front of its marks
-        marks[first..].sort_by_key(|mark| mark.1);
-    }
+/// A character of a text that is made anew, its combining class, and what it is in place of: see `Rewriter`.
+#[derive(Clone, Copy)]
+struct Part {
+    code: u32,
+    class: u8,
+    change: i32,
 }
 
 /// Append a character decomposed as far as it goes, each part with its combining class.
@@ -125,36 +183,38 @@ pub fn push_decomposed(code: u32, out: &mut Vec<Classed>) {
                 push_decomposed(DECOMPOSITIONS[i].2, out);
             }
         }
-        Err(_) => {
-            let class = COMBINING.binary_search_by_key(&code, |entry| entry.0).map_or(0, |i| COMBINING[i].1);
-            out.push((code, class));
-        }
+        Err(_) => out.push((code, combining(code))),
     }
 }
 
+fn combining(code: u32) -> u8 {
+    COMBINING.binary_search_by_key(&code, |entry| entry.0).map_or(0, |i| COMBINING[i].1)
+}
+
 /// Starters and what follows them put together, in place. Source: the Unicode Standard, D117.
-fn compose(characters: &mut [Classed]) -> &[Classed] {
+fn compose(parts: &mut [Part]) -> &[Part] {
     let mut kept = 0;
     let mut starter = None;
     let mut blocked = -1; // highest class since the starter; -1: nothing stands between
-    for i in 0..characters.len() {
-        let (code, class) = characters[i];
-        if let Some(place) = starter.filter(|_| blocked == -1 || blocked < class as i32) {
-            let first: &mut Classed = &mut characters[place];
-            if let Some(whole) = pair(first.0, code) {
-                first.0 = whole;
+    for i in 0..parts.len() {
+        let part = parts[i];
+        if let Some(place) = starter.filter(|_| blocked == -1 || blocked < part.class as i32) {
+            let first: &mut Part = &mut parts[place];
+            if let Some(whole) = pair(first.code, part.code) {
+                first.code = whole;
+                first.change += part.change - 1;
                 continue;
             }
         }
-        if class == 0 {
+        if part.class == 0 {
             (starter, blocked) = (Some(kept), -1);
         } else {
-            blocked = class as i32;
+            blocked = part.class as i32;
         }
-        characters[kept] = (code, class);
+        parts[kept] = part;
         kept += 1;
     }
-    &characters[..kept]
+    &parts[..kept]
 }
 
 fn pair(first: u32, second: u32) -> Option<u32> {
@@ -173,31 +233,63 @@ fn pair(first: u32, second: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aligned::Spans;
 
-    fn normalized(text: &str) -> String {
-        let mut out = Vec::new();
-        let changed = nfc(Characters::get(), text.as_bytes(), &mut out);
-        assert_eq!(changed, out != text.as_bytes());
-        String::from_utf8(out).unwrap()
+    fn normalized(form: &Form, text: &str) -> String {
+        let mut out = Aligned::default();
+        let changed = form.apply(View { text: text.as_bytes(), spans: Spans::Unknown }, false, &mut out);
+        assert_eq!(changed, out.text != text.as_bytes());
+        String::from_utf8(out.text).unwrap()
     }
 
     #[test]
     fn every_unstable_character_is_found() {
-        for character in (0..0x11_0000).filter_map(char::from_u32) {
-            let text = format!("{}{character}中a", "é中a".repeat(character as usize % 17)).repeat(2);
-            let unstable = Characters::get().of(character as u32) & UNSTABLE != 0;
-            assert_eq!(is_stable(Characters::get(), text.as_bytes()), !unstable, "{character:?}");
+        // of the forms that look at each character that is not ASCII, some
+        for (compose, compatible, step) in
+            [(true, false, 1), (true, true, 9), (false, false, 9), (false, true, 9)]
+        {
+            let form = Form::new(compose, compatible);
+            for character in (0..0x11_0000).step_by(step).filter_map(char::from_u32) {
+                let text = format!("{}{character}中a", "ł中a".repeat(character as usize % 17)).repeat(2);
+                let unstable = form.table[character as usize] & form.unstable != 0;
+                assert_eq!(form.leaves(text.as_bytes()), !unstable, "{character:?}");
+            }
         }
     }
 
     #[test]
     fn composes_what_belongs_together() {
-        assert_eq!(normalized("xe\u{301}y"), "xéy");
-        assert_eq!(normalized("\u{1112}\u{1161}\u{11ab}글"), "한글");
-        assert_eq!(normalized("q\u{307}\u{323}"), "q\u{323}\u{307}");
-        assert_eq!(normalized("\u{212b}\u{300}"), "Å\u{300}");
-        assert_eq!(normalized("\u{958}"), "\u{915}\u{93c}"); // excluded from composition
-        assert_eq!(normalized("\u{32ff}"), "\u{32ff}");
-        assert!(is_stable(Characters::get(), "Ünïcödé 中文 かな".as_bytes()));
+        let nfc = Form::new(true, false);
+        assert_eq!(normalized(&nfc, "xe\u{301}y"), "xéy");
+        assert_eq!(normalized(&nfc, "\u{1112}\u{1161}\u{11ab}글"), "한글");
+        assert_eq!(normalized(&nfc, "q\u{307}\u{323}"), "q\u{323}\u{307}");
+        assert_eq!(normalized(&nfc, "\u{212b}\u{300}"), "Å\u{300}");
+        assert_eq!(normalized(&nfc, "\u{958}"), "\u{915}\u{93c}"); // excluded from composition
+        assert_eq!(normalized(&nfc, "\u{32ff}"), "\u{32ff}");
+        assert!(nfc.leaves("Ünïcödé 中文 かな".as_bytes()));
+    }
+
+    #[test]
+    fn decomposes_what_stands_for_several() {
+        assert_eq!(
+            normalized(&Form::new(false, false), "é\u{323}글ﬁ"),
+            "e\u{323}\u{301}\u{1100}\u{1173}\u{11af}ﬁ"
+        );
+        assert_eq!(normalized(&Form::new(false, true), "ﬁ２é"), "fi2e\u{301}");
+        assert_eq!(normalized(&Form::new(true, true), "ﬁ２e\u{301}㌔"), "fi2éキロ");
+    }
+
+    #[test]
+    fn characters_have_the_places_of_those_they_are_of() {
+        let spans = |form: &Form, text: &str, full| {
+            let mut out = Aligned::default();
+            form.apply(View { text: text.as_bytes(), spans: Spans::Given(0) }, full, &mut out);
+            assert_eq!(out.spans.len(), out.text.len());
+            out.spans
+        };
+        let (nfc, nfkd) = (Form::new(true, false), Form::new(false, true));
+        assert_eq!(spans(&nfc, "ae\u{301}b", false), [(0, 1), (1, 2), (1, 2), (4, 5)]);
+        assert_eq!(spans(&nfc, "ae\u{301}b", true), [(0, 1), (1, 4), (1, 4), (4, 5)]);
+        assert_eq!(spans(&nfkd, "ﬁb", false), [(0, 3), (0, 3), (3, 4)]);
     }
 }

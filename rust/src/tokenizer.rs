@@ -11,18 +11,40 @@ pub use space::Space;
 use crate::added::{Match, Matcher};
 use crate::model::Model;
 use crate::split::{cpu_path, CpuPath};
+use crate::steps::Step;
 use crate::tokens::Tokens;
 use crate::unicode::Characters;
 use std::sync::Arc;
 
 /// All that decides the ids of a text.
 ///
-/// in_raw: added tokens that are looked for in the text as given; in_normalized: the others
+/// in_raw: added tokens that are looked for in the text as given; in_normalized: the others;
+/// knows_start: whether places must be kept to know what stands for the start of the text
 pub struct Tokenizer {
     pub model: Arc<Model>,
     pub route: Route,
     pub in_raw: Option<Matcher>,
     pub in_normalized: Option<Matcher>,
+    knows_start: bool,
+}
+
+impl Tokenizer {
+    pub fn new(
+        model: Arc<Model>,
+        route: Route,
+        in_raw: Option<Matcher>,
+        in_normalized: Option<Matcher>,
+    ) -> Self {
+        let first = |step: &Step| matches!(step, Step::Lead { first: true });
+        // spaces stay where they are, and what is put in front stands for the start as long as nothing is cut out of it
+        let moves = |step: &Step| match step {
+            Step::Spaces { .. } => false,
+            Step::Prepend(_) => in_normalized.is_some(),
+            _ => true,
+        };
+        let knows_start = route.after.iter().any(first) && route.before.iter().any(moves);
+        Tokenizer { model, route, in_raw, in_normalized, knows_start }
+    }
 }
 
 /// One thread's work on some texts. TRACE: whether places and words are wanted too

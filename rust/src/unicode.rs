@@ -1,6 +1,6 @@
 //! What a character is: its class for the splitters, and flags.
 
-use crate::unicode_runs::RUNS;
+use crate::unicode_runs::{BERT, NORMALIZED, RUNS};
 use std::sync::OnceLock;
 
 pub const OTHER: u8 = 0;
@@ -20,6 +20,23 @@ pub const WORD: u8 = 0x40;
 /// May change under NFC, alone or with its neighbours.
 pub const UNSTABLE: u8 = 0x80;
 
+// what BERT knows of a character: bits of `BERT`
+pub const DROPPED: u8 = 1;
+pub const PUNCTUATION: u8 = 2;
+pub const NONSPACING: u8 = 4;
+pub const IDEOGRAPH: u8 = 8;
+pub const BLANK: u8 = 16;
+
+// what other normalizers do to it: bits of `NORMALIZED`
+pub const LOWERED: u8 = 1;
+pub const STRIPPED: u8 = 2;
+pub const NMT_DROPPED: u8 = 4;
+pub const NMT_BLANK: u8 = 8;
+/// May change under the form, alone or with its neighbours, and so on.
+pub const NFD_UNSTABLE: u8 = 16;
+pub const NFKC_UNSTABLE: u8 = 32;
+pub const NFKD_UNSTABLE: u8 = 64;
+
 /// A byte for each code point, out of runs of (first code point, what is known), up to the next.
 ///
 /// Of zeros at first, so pages where nothing is known are never touched.
@@ -33,6 +50,18 @@ pub fn by_code_point(runs: &[(u32, u8)], value: impl Fn(u8) -> u8) -> Box<[u8]> 
         }
     }
     table
+}
+
+/// What BERT knows of each code point: the table of this process, made at first use.
+pub fn known_to_bert() -> &'static [u8] {
+    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
+    TABLE.get_or_init(|| by_code_point(BERT, |facts| facts))
+}
+
+/// What other normalizers do to each code point, likewise.
+pub fn normalized() -> &'static [u8] {
+    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
+    TABLE.get_or_init(|| by_code_point(NORMALIZED, |facts| facts))
 }
 
 /// Class and flags of each code point.
@@ -53,6 +82,10 @@ impl Characters {
         self.0[code as usize]
     }
 
+    pub fn by_code(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Properties and length in bytes of the character that begins at `at`; the text is UTF-8.
     #[inline(always)]
     pub fn at(&self, text: &[u8], at: usize) -> (u8, usize) {
@@ -66,8 +99,7 @@ impl Characters {
 
     /// Properties of the character that ends before `at`, if there is one.
     pub fn before(&self, text: &[u8], at: usize) -> Option<u8> {
-        let start = (0..at).rev().find(|&i| !is_continuation(text[i]))?;
-        Some(self.at(text, start).0)
+        Some(self.at(text, start_before(text, at)?).0)
     }
 }
 
@@ -90,6 +122,17 @@ pub fn decode(text: &[u8], at: usize) -> (u32, usize) {
     } else {
         ((first & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3), 4)
     }
+}
+
+/// Where the character begins that ends before `at`, if there is one.
+#[inline]
+pub fn start_before(text: &[u8], at: usize) -> Option<usize> {
+    (0..at).rev().find(|&i| !is_continuation(text[i]))
+}
+
+/// The character of a code point; U+FFFD for a surrogate, which no text has.
+pub fn character(code: u32) -> char {
+    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// How many characters begin in `text`.

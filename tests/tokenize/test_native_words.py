@@ -163,19 +163,3 @@ def test_a_word_that_no_token_stands_for_is_the_error_of_the_reference() -> None
     assert native.encode(pa.array(["a a"])).ids.to_pylist() == [[0, 0]]
     with pytest.raises(TokenizerError, match=r"row 1: the unknown token '\[UNK\]' is not in the vocabulary"):
         native.encode(pa.array(["a", "a b"]))
-
-
-def test_what_the_kernel_does_not_know_of_words_is_said() -> None:
-    def why(tok: Tokenizer) -> str:
-        assert tok.engine.engine.name == "reference"
-        return tok.engine.why
-
-    tok = bert(word_piece())
-    tok.pre_tokenizer = pre_tokenizers.Whitespace()
-    assert "BERT's pre-tokenizer alone" in why(tok)
-    tok = bert(word_piece())
-    tok.add_tokens(["new"])
-    assert "normalized text" in why(tok)
-    tok = bert(word_piece())
-    tok.normalizer = normalizers.NFKC()
-    assert "NFKC" in why(tok)

@@ -79,12 +79,8 @@ impl Layers {
         text: &[u8],
         pieces: &'p mut Pieces,
     ) -> Option<impl Iterator<Item = (usize, usize)> + 'p> {
-        if pieces.atoms.capacity() > MOST_KEPT {
-            *pieces = Pieces::default();
-        }
+        self.begin(text, pieces);
         let Pieces { atoms, places, spans, smaller, parts, effort } = pieces;
-        self.classify(text, atoms, places);
-        effort.left = (atoms.len() + 1000).saturating_mul(MOST_STEPS);
         spans.clear();
         spans.push((0, atoms.len() as u32));
         for layer in &self.layers {
@@ -94,9 +90,28 @@ impl Layers {
             }
             std::mem::swap(spans, smaller);
         }
-        let places = &*places;
-        let place = move |at: u32| places.get(at as usize).map_or(at as usize, |&place| place as usize);
-        (effort.left > 0).then(|| spans.iter().map(move |&(start, stop)| (place(start), place(stop))))
+        (effort.left > 0).then(|| in_bytes(spans, places))
+    }
+
+    /// Where the matches of the first layer's pattern are, in bytes. None where it takes too many steps.
+    pub fn matches<'p>(
+        &self,
+        text: &[u8],
+        pieces: &'p mut Pieces,
+    ) -> Option<impl Iterator<Item = (usize, usize)> + 'p> {
+        self.begin(text, pieces);
+        let Pieces { atoms, places, spans, effort, .. } = pieces;
+        spans.clear();
+        self.layers.first()?.parts(atoms, effort, |span, is_match| spans.extend(is_match.then_some(span)));
+        (effort.left > 0).then(|| in_bytes(spans, places))
+    }
+
+    fn begin(&self, text: &[u8], pieces: &mut Pieces) {
+        if pieces.atoms.capacity() > MOST_KEPT {
+            *pieces = Pieces::default();
+        }
+        self.classify(text, &mut pieces.atoms, &mut pieces.places);
+        pieces.effort.left = (pieces.atoms.len() + 1000).saturating_mul(MOST_STEPS);
     }
 
     fn classify(&self, text: &[u8], atoms: &mut Vec<u8>, places: &mut Vec<u32>) {
@@ -171,6 +186,12 @@ impl Layer {
             out((last as u32, text.len() as u32), false);
         }
     }
+}
+
+/// Spans of characters as those of bytes. places: where each character begins; none where all are ASCII
+fn in_bytes<'p>(spans: &'p [Span], places: &'p [u32]) -> impl Iterator<Item = (usize, usize)> + 'p {
+    let place = move |at: u32| places.get(at as usize).map_or(at as usize, |&place| place as usize);
+    spans.iter().map(move |&(start, stop)| (place(start), place(stop)))
 }
 
 fn joined(parts: &[(Span, bool)]) -> Span {

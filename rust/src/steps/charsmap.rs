@@ -2,8 +2,8 @@
 //!
 //! Source: darts-clone, as SentencePiece uses it.
 
-use crate::aligned::{Aligned, View};
-use crate::unicode::{by_code_point, decode, is_continuation};
+use crate::aligned::{Aligned, Rewriter, View};
+use crate::unicode::{by_code_point, count, decode, is_continuation};
 use crate::unicode_runs::JOINS;
 use std::sync::OnceLock;
 
@@ -63,10 +63,11 @@ impl Charsmap {
         text.iter().all(|&byte| byte < 0x80 && self.plain[byte as usize])
     }
 
-    /// Whether the text changed; None where it may hold a grapheme that is replaced whole, or where places are
-    /// wanted and something is taken out: for these the reference engine is asked.
+    /// Whether the text changed; None where it may hold a grapheme that is replaced whole: for these the reference
+    /// engine is asked.
     pub fn apply(&self, from: View, to: &mut Aligned) -> Option<bool> {
         let text = from.text;
+        let mut out = Rewriter::new(from, self.full, to);
         let mut changed = false;
         let (mut at, mut kept) = (0, 0);
         let mut cluster = 0; // where what may be a grapheme began
@@ -79,7 +80,6 @@ impl Charsmap {
                 continue;
             }
             let (code, mut len) = decode(text, at);
-            let first = len;
             let mut joins = self.joins[code as usize];
             if text[at..].starts_with(b"\r\n") {
                 // one grapheme, whatever stands around it
@@ -90,19 +90,15 @@ impl Charsmap {
                 return None;
             }
             if let Some(new) = self.find(&text[at..at + len]) {
-                let characters = std::str::from_utf8(new).ok()?.chars().count();
-                if from.is_traced() && (characters == 0 || (len > first && characters > 1)) {
-                    return None;
-                }
-                to.keep(from, kept, at);
-                to.put(new, from.span(at, at + if self.full { len } else { first }));
+                out.keep(kept, at);
                 kept = at + len;
+                replace(&mut out, count(&text[at..kept]), std::str::from_utf8(new).ok()?);
                 changed = true;
             }
             before = joins;
             at += len;
         }
-        to.keep(from, kept, text.len());
+        out.keep(kept, text.len());
         Some(changed)
     }
 
@@ -112,6 +108,16 @@ impl Charsmap {
         let mut starts = (first..last).filter(|&at| !is_continuation(cluster[at]));
         starts.any(|at| self.find(&cluster[at..]).is_some())
     }
+}
+
+/// Put `new` in place of so many characters: one for one, what is left of it beside the last.
+fn replace(out: &mut Rewriter, old: usize, new: &str) {
+    let mut put = 0;
+    for character in new.chars() {
+        out.put(character.encode_utf8(&mut [0; 4]).as_bytes(), (put >= old) as i32);
+        put += 1;
+    }
+    out.remove(old.saturating_sub(put));
 }
 
 /// What each code point may join: the table of this process, made at first use.

@@ -4,14 +4,19 @@
 //! and span for span. Most texts are left alone by most steps, which is seen before anything is copied.
 
 mod charsmap;
+mod each;
 mod edits;
+mod matches;
 mod words;
 
 pub use charsmap::Charsmap;
+pub use each::Each;
 pub use edits::find;
+pub use matches::Matches;
 
 use crate::aligned::{Aligned, View};
-use crate::normal;
+use crate::normal::Form;
+use crate::split::Pieces;
 use crate::unicode::Characters;
 
 /// full: whether a character that several were made into one of stands for all of them.
@@ -36,7 +41,10 @@ pub enum Step {
     Lead {
         first: bool,
     },
-    Nfc,
+    Form {
+        form: Form,
+        full: bool,
+    },
     /// White space at the ends is taken off.
     Strip {
         left: bool,
@@ -53,28 +61,38 @@ pub enum Step {
         visible: Vec<u8>,
     },
     Charsmap(Box<Charsmap>),
+    Each(Each),
+    /// The bytes, each as the character that byte-level vocabularies spell it with.
+    Bytes,
+    Matches(Box<Matches>),
 }
 
 impl Step {
     /// From the number and options that the border uses, and two texts.
-    /// Texts that are no UTF-8 are refused, for what steps make is not looked at again; a map of characters looks itself.
+    /// Texts that are no UTF-8 are refused, for what steps make is not looked at again; a map of characters looks itself,
+    /// and a program is no text.
     pub fn from_parts(number: u32, options: u32, one: &[u8], two: &[u8]) -> Result<Step, String> {
-        if number != 8 && [one, two].into_iter().any(|text| std::str::from_utf8(text).is_err()) {
+        let texts: &[&[u8]] = if number == 8 || number == 11 { &[two] } else { &[one, two] };
+        if texts.iter().any(|text| std::str::from_utf8(text).is_err()) {
             return Err("a text of a step is not UTF-8".into());
         }
+        let full = options & 1 != 0;
         Ok(match number {
             0 => Step::Prepend(one.to_vec()),
-            1 if !one.is_empty() => {
-                Step::Replace { old: one.to_vec(), new: two.to_vec(), full: options & 1 != 0 }
-            }
+            1 if !one.is_empty() => Step::Replace { old: one.to_vec(), new: two.to_vec(), full },
             2 if !one.is_empty() => Step::Spaces { visible: one.to_vec() },
             3 => Step::Lead { first: options & 1 != 0 },
-            4 => Step::Nfc,
+            4 => Step::Form { form: Form::new(options & 2 == 0, options & 4 != 0), full },
             5 => Step::Strip { left: options & 1 != 0, right: options & 2 != 0 },
-            6 if one.len() == 1 => Step::Squeeze { old: one[0], new: two.to_vec(), full: options & 1 != 0 },
+            6 if one.len() == 1 => Step::Squeeze { old: one[0], new: two.to_vec(), full },
             7 => Step::Words { visible: one.to_vec() },
-            8 => Step::Charsmap(Box::new(
-                Charsmap::new(one, options & 1 != 0).ok_or("the character map cannot be read")?,
+            8 => {
+                Step::Charsmap(Box::new(Charsmap::new(one, full).ok_or("the character map cannot be read")?))
+            }
+            9 => Step::Each(Each::from_number(options).ok_or("characters are changed in no such way")?),
+            10 => Step::Bytes,
+            11 => Step::Matches(Box::new(
+                Matches::read(one, two, full).ok_or("the program of a pattern makes no sense")?,
             )),
             _ => return Err(format!("there is no step {number} with these parts")),
         })
@@ -87,25 +105,25 @@ impl Step {
             Step::Replace { old, .. } => find(text, old, 0).is_none(),
             Step::Spaces { visible } => find(text, visible, 0).is_none(),
             Step::Lead { first } => text[0] == b' ' || (*first && !at_start),
-            Step::Nfc => normal::is_stable(table, text),
+            Step::Form { form, .. } => form.leaves(text),
             &Step::Strip { left, right } => words::stripped(table, text, left, right) == (0, text.len()),
             Step::Squeeze { old, .. } => !words::has_run(text, *old),
-            Step::Words { .. } => false,
+            Step::Words { .. } | Step::Matches(_) => false,
             Step::Charsmap(map) => map.leaves(text),
+            Step::Each(each) => each.leaves(text),
+            Step::Bytes => edits::spells_itself(text),
         }
     }
 
-    /// Write what the step makes of a text that it does not leave, and whether it did change it.
-    ///
-    /// Some steps lose the spans: then there are none, though they were asked for. None where
-    /// the step cannot be done here.
-    fn apply(&self, table: &Characters, from: View, to: &mut Aligned) -> Option<bool> {
+    /// Write what the step makes of a text that it does not leave, and whether it did change it. None where
+    /// it cannot be done here.
+    fn apply(&self, table: &Characters, from: View, room: &mut Pieces, to: &mut Aligned) -> Option<bool> {
         match self {
             Step::Prepend(content) => edits::prepend(from, content, to),
             Step::Replace { old, new, full } => edits::replace(from, old, new, *full, to),
             Step::Spaces { visible } => edits::replace(from, visible, b" ", true, to),
             Step::Lead { .. } => edits::prepend(from, b" ", to),
-            Step::Nfc => return Some(normal::nfc(table, from.text, &mut to.text)),
+            Step::Form { form, full } => return Some(form.apply(from, *full, to)),
             &Step::Strip { left, right } => {
                 let (start, stop) = words::stripped(table, from.text, left, right);
                 to.keep(from, start, stop);
@@ -113,24 +131,30 @@ impl Step {
             Step::Squeeze { old, new, full } => words::squeeze(from, *old, new, *full, to),
             Step::Words { visible } => words::words(table, from, visible, to),
             Step::Charsmap(map) => return map.apply(from, to),
+            Step::Each(each) => each.apply(from, to),
+            Step::Bytes => edits::spell_bytes(from, to),
+            Step::Matches(matches) => return matches.apply(from, room, to),
         }
         Some(true)
     }
 }
 
-/// Texts that are not in use.
+/// Texts that are not in use, and the room that patterns need.
 #[derive(Default)]
-pub struct Spare(Vec<Aligned>);
+pub struct Spare {
+    texts: Vec<Aligned>,
+    pieces: Pieces,
+}
 
 impl Spare {
     pub fn take(&mut self) -> Aligned {
-        let mut text = self.0.pop().unwrap_or_default();
+        let mut text = self.texts.pop().unwrap_or_default();
         text.clear();
         text
     }
 
     pub fn give_back(&mut self, text: Option<Aligned>) {
-        self.0.extend(text);
+        self.texts.extend(text);
     }
 }
 
@@ -151,7 +175,7 @@ pub fn run(table: &Characters, steps: &[Step], given: View, at_start: bool, spar
             continue;
         }
         let mut next = spare.take();
-        match step.apply(table, current, &mut next) {
+        match step.apply(table, current, &mut spare.pieces, &mut next) {
             Some(true) => spare.give_back(made.replace(next)),
             Some(false) => spare.give_back(Some(next)),
             None => return Outcome::Refused,

@@ -47,10 +47,11 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// A stretch of the text as it was given, between added tokens.
     pub(super) fn routed(&mut self, start: usize, stop: usize) {
         let at = start - self.first_byte();
-        let spans = if TRACE { Spans::Given(at as u32) } else { Spans::Unknown };
+        let tokenizer = self.tokenizer;
+        let placed = TRACE || tokenizer.knows_start;
+        let spans = if placed { Spans::Given(at as u32) } else { Spans::Unknown };
         let view = View { text: &self.data[start..stop], spans };
         let given = Stretch { view, given: Some(start), at_start: at == 0 };
-        let tokenizer = self.tokenizer;
         self.after_steps(&tokenizer.route.before, given, |worker, stretch| worker.searched(stretch));
     }
 
@@ -72,9 +73,8 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             Outcome::Same => then(self, stretch),
             Outcome::Refused => self.leave(),
             Outcome::Made(made) => {
-                if TRACE && made.spans.len() != made.text.len() {
-                    self.leave();
-                } else if !made.text.is_empty() {
+                debug_assert!(!TRACE || made.spans.len() == made.text.len());
+                if !made.text.is_empty() {
                     then(self, Stretch { view: made.view(), given: None, ..stretch });
                 }
                 self.space.spare.give_back(Some(made));
@@ -109,8 +109,11 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     }
 
     /// Normalized text without added tokens.
-    fn plain(&mut self, stretch: Stretch) {
+    fn plain(&mut self, mut stretch: Stretch) {
         let tokenizer = self.tokenizer;
+        if tokenizer.knows_start {
+            stretch.at_start = stretch.view.span(0, 1).is_some_and(|(start, _)| start == 0);
+        }
         self.after_steps(&tokenizer.route.after, stretch, |worker, stretch| {
             let len = stretch.view.text.len();
             worker.in_place(stretch, |worker, data, base| worker.layers(data, base, base + len));

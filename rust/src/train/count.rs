@@ -199,7 +199,12 @@ mod tests {
 
     fn counted(texts: &[&str], grammar: Grammar, prefix: bool, threads: usize) -> Vec<(String, i64)> {
         let after = if prefix { vec![Step::Lead { first: false }] } else { Vec::new() };
-        let route = Route { before: vec![Step::Nfc], after, layers: None, cut: Cut::Grammar(grammar) };
+        let route = Route {
+            before: vec![Step::from_parts(4, 0, b"", b"").unwrap()],
+            after,
+            layers: None,
+            cut: Cut::Grammar(grammar),
+        };
         counted_by(Cutting::new(route, None).unwrap(), texts, threads)
     }
 

@@ -46,11 +46,12 @@ impl Cutting {
             return true;
         }
         let Room { spare, layered } = room;
-        let made = match steps::run(self.table, &self.steps, View { text, spans: Spans::Unknown }, true, spare) {
-            Outcome::Same => None,
-            Outcome::Made(made) => Some(made),
-            Outcome::Refused => return false,
-        };
+        let made =
+            match steps::run(self.table, &self.steps, View { text, spans: Spans::Unknown }, true, spare) {
+                Outcome::Same => None,
+                Outcome::Made(made) => Some(made),
+                Outcome::Refused => return false,
+            };
         let text = made.as_ref().map_or(text, |made| &made.text);
         let mut cut = |start: usize, stop: usize| self.cut(&text[start..stop], start as u32, &mut each);
         let cuts = match &self.layers {
