@@ -7,10 +7,12 @@ own patterns, character by character, and the rest is steps that `rust/src/split
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
+from itertools import chain, product
 from operator import or_
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from arrowprep.tokenize.pattern_syntax import (
     Chars,
     Either,
     End,
+    Look,
     Node,
     Once,
     Repeat,
@@ -43,11 +46,14 @@ from arrowprep.tokenize.pre_tokenizers.characters import NOT_BLANK, WORDS, numer
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
 from arrowprep.tokenize.unicode_normal import parse_ranges
 
+T = TypeVar("T")
 Codes = npt.NDArray[np.int64]
+Way = tuple[Chars, ...]
 
 MOST_CLASSES = 64
 MOST_STEPS = 4000
-UNLIMITED = (1 << 64) - 1
+MOST_BEHIND = 16  # ways to look behind at several characters
+UNLIMITED = ANYWHERE = (1 << 64) - 1  # ANYWHERE: as what a match begins with, where it may be empty
 SET, RUN, FORK, JUMP, LOOK, ONCE, BEHIND, END, DONE = range(9)
 _BEHAVIOR = {name: number for number, name in enumerate(BEHAVIORS)}
 
@@ -69,6 +75,11 @@ class Programs:
 
     runs: npt.NDArray[np.uint32]
     words: npt.NDArray[np.uint64]
+
+    def may_match_nothing(self) -> bool:
+        """Whether the first layer's pattern may."""
+        alternatives = int(self.words[0])
+        return ANYWHERE in self.words[4 : 3 + 2 * alternatives : 2].tolist()
 
     def structure(self) -> LayerPrograms:
         """Holds as long as this does."""
@@ -210,9 +221,7 @@ def _words(compiler: _Compiler, tree: Node, layer: Layer) -> list[int]:
     alternatives: list[int] = []
     for option in options:
         first, empty = compiler.begins(option)
-        if empty:
-            raise Unknown("its pattern matches nothing at all too")
-        alternatives += (len(compiler.steps), first)
+        alternatives += (len(compiler.steps), ANYWHERE if empty else first)
         compiler.put(option)
         compiler.step(DONE)
     if len(compiler.steps) > MOST_STEPS:
@@ -271,7 +280,7 @@ class _Compiler:
             for part in node.parts:
                 self.put(part)
         elif isinstance(node, Either):
-            self._put_either(node.options)
+            self._put_options(node.options, self.put)
         elif isinstance(node, Repeat):
             self._put_repeat(node)
         elif isinstance(node, End):
@@ -280,28 +289,40 @@ class _Compiler:
             self._put_within(self.step(ONCE), node.part)
         elif node.ahead:
             self._put_within(self.step(LOOK, 0, node.wanted), node.part)
-        elif isinstance(node.part, Chars):
-            self.step(BEHIND, self.mask(node.part.source), node.wanted)
         else:
-            raise Unknown("its pattern looks behind at more than a character")
+            self._put_behind(node)
 
     def _put_within(self, place: int, part: Node) -> None:
         self.put(part)
         self._lead(place, self.step(DONE) + 1)
 
-    def _put_either(self, options: tuple[Node, ...]) -> None:
+    def _put_behind(self, node: Look) -> None:
+        """Each way has its characters one by one, the last of them right behind."""
+        ways = _ways(node.part)
+        if len(ways) == 1 and len(ways[0]) == 1:
+            self.step(BEHIND, self.mask(ways[0][0].source), node.wanted)
+            return
+        look = self.step(LOOK, 0, node.wanted)
+        self._put_options(ways, self._put_way)
+        self._lead(look, self.step(DONE) + 1)
+
+    def _put_way(self, way: Way) -> None:
+        for further, chars in enumerate(reversed(way)):
+            self.step(BEHIND | further << 32, self.mask(chars.source), True)
+
+    def _put_options(self, options: Sequence[T], put: Callable[[T], None]) -> None:
         jumps = []
         for option in options[:-1]:
             fork = self.step(FORK)
-            self.put(option)
+            put(option)
             jumps.append(self.step(JUMP))
             self._lead(fork, len(self.steps))
-        self.put(options[-1])
+        put(options[-1])
         for jump in jumps:
             self._lead(jump, len(self.steps))
 
     def _put_repeat(self, node: Repeat) -> None:
-        if isinstance(node.part, Chars):
+        if isinstance(node.part, Chars) and not node.lazy:
             most = UNLIMITED if node.most is None else node.most
             self.step(RUN | node.keeps << 8 | node.least << 32, self.mask(node.part.source), most)
             return
@@ -313,19 +334,44 @@ class _Compiler:
         for _ in range(node.least):
             self._put_bounded(node.part)
         if node.most is None:
-            fork = self.step(FORK)
+            again = len(self.steps)
+            out = self._put_way_out(node.lazy)
             self.put(node.part)
-            self._lead(self.step(JUMP), fork)
-            self._lead(fork, len(self.steps))
+            self._lead(self.step(JUMP), again)
+            self._lead(out, len(self.steps))
             return
-        forks = []
+        outs = []
         for _ in range(node.most - node.least):
-            forks.append(self.step(FORK))
+            outs.append(self._put_way_out(node.lazy))
             self._put_bounded(node.part)
-        for fork in forks:
-            self._lead(fork, len(self.steps))
+        for out in outs:
+            self._lead(out, len(self.steps))
+
+    def _put_way_out(self, first: bool) -> int:
+        """A step that leads away from what comes next: when that fails, or before it is tried."""
+        if not first:
+            return self.step(FORK)
+        self.step(FORK, len(self.steps) + 2)
+        return self.step(JUMP)
 
     def _put_bounded(self, part: Node) -> None:
         if len(self.steps) > MOST_STEPS:
             raise Unknown("its pattern repeats too much")
         self.put(part)
+
+
+def _ways(node: Node) -> list[Way]:
+    """The rows of single characters that a node is, one of which must match."""
+    if isinstance(node, Chars):
+        return [(node,)]
+    if isinstance(node, Either):
+        ways = [way for option in node.options for way in _ways(option)]
+    elif isinstance(node, Row):
+        ways = [tuple(chain(*rows)) for rows in product(*map(_ways, node.parts))]
+    elif isinstance(node, Repeat) and node.least == node.most:
+        ways = [tuple(chain(*rows)) for rows in product(_ways(node.part), repeat=node.least)]
+    else:
+        raise Unknown("its pattern looks behind at what is of no certain length")
+    if len(ways) > MOST_BEHIND:
+        raise Unknown("its pattern looks behind in too many ways")
+    return ways

@@ -195,9 +195,10 @@ _ESCAPES = {
     "z": (r"\Z", "z"),
     "e": (r"\x1b", r"\x1b"),
 }
-_ANCHORS = {
+_ALONE = {
     "^": r"(?:\A|(?<=\n)(?!\Z))",  # every line, but not behind a last newline
     "$": r"(?=\n|\Z)",
+    "{,}": r"\{,\}",  # which counts nothing
 }
 _TOKEN = regex.compile(
     r"\{\d*,?\d*\}|\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imxs-]+[:)]|\[:\^?\w+:\]|--|\|\||~~|.",
@@ -214,22 +215,29 @@ def translate(source: str) -> str:
     """
     out: list[str] = []
     depth = 0  # of character classes
-    groups: list[int] = []  # where the open ones begin in `out`
+    groups: list[tuple[int, int]] = []  # where the open ones begin in `out`, and what else ends with each
+    inside = 0  # groups that were begun for options, and end with the one they are in
     atom = 0  # where what a quantifier is of begins
-    counted = False  # whether what was last is a count in braces
+    repeats = ""  # how what is there last repeats
     ignores_case = _IGNORES_CASE.search(source) is not None
     for token in _TOKEN.findall(source):
         if not depth:
-            if token == "+" and counted:
-                # more of the same: to `regex` it would say that the count gives nothing back
-                out.insert(atom, "(?:")
-                out.append(")")
-            counted = len(token) > 1 and token[0] == "{"
-            if token[0] == "(":
-                groups.append(len(out))
+            if _QUANTIFIER.fullmatch(token):
+                repeats, again = _repeats(repeats, token)
+                if again:
+                    out.insert(atom, "(?:")
+                    out.append(")")
+            else:
+                repeats = ""
+            if token[:2] == "(?" and token[-1] == ")":
+                inside += 1  # options hold up to the end of the group, whatever stands between
+            elif token[0] == "(":
+                groups.append((len(out), inside))
+                inside = 0
             elif token == ")" and groups:
-                atom = groups.pop()
-            elif token[0] not in "{*+?":
+                out.append(")" * inside)
+                atom, inside = groups.pop()
+            elif not repeats:
                 atom = len(out)
         if token.startswith("(?") and not depth:
             out.append(_flags(token, source))
@@ -248,8 +256,24 @@ def translate(source: str) -> str:
                 depth += 1
             elif token == "]" and depth:
                 depth -= 1
-            out.append(token if depth else _ANCHORS.get(token, token))
-    return "".join(out)
+            out.append(token if depth else _ALONE.get(token, token))
+    return "".join(out) + ")" * inside
+
+
+_QUANTIFIER = re.compile(r"[*+?]|\{(?=.*\d)\d*,?\d*\}")
+
+
+def _repeats(before: str, token: str) -> tuple[str, bool]:
+    """How something repeats that did so as `before` says, with one more quantifier; whether that is of all.
+
+    `regex` would take {2}? for as few as it can, {1,2}+ for nothing given back, and refuses a+*.
+    """
+    if before in ("*", "+", "?") and token in ("?", "+"):
+        return "settled", False
+    if before == "range" and token == "?":
+        return "settled", False
+    kind = token if token in ("*", "+", "?") else "range" if "," in token else "count"
+    return kind, bool(before)
 
 
 def _flags(token: str, source: str) -> str:
@@ -259,4 +283,4 @@ def _flags(token: str, source: str) -> str:
         raise BadTokenizerFile(
             f"the pattern {source!r} has a group {token}, which Ruby does not know", pattern=source
         )
-    return f"(?{letters.replace('m', 's')}{token[-1]}"
+    return f"(?{letters.replace('m', 's')}:"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from arrowprep.tokenize.pattern_case import ignoring_case, may_be_folded
+
 
 class Unknown(Exception):
     """What in a pattern is not known here."""
@@ -33,12 +35,17 @@ class Either:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """As many as there are. most: None where any number will do. keeps: gives nothing back"""
+    """As many as there are. most: None where any number will do.
+
+    keeps: gives nothing back
+    lazy: as few as there can be
+    """
 
     part: Node
     least: int
     most: int | None
     keeps: bool = False
+    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +75,53 @@ Node = Chars | Row | Either | Repeat | Once | Look | End
 
 _SETS = "sSdDwWhH"
 _CONTROLS = "rntfv"
-_GROUPS = ("(?:", "(?i:", "(?=", "(?!", "(?<=", "(?<!", "(?>")
+_LOOKS = {"(?=": (True, True), "(?!": (True, False), "(?<=": (False, True), "(?<!": (False, False)}
+_NAMED = re.compile(r"\(\?<[^\W\d]\w*>")
+_FLAGS = re.compile(r"\(\?([im]*)(?:-([im]+))?(:|\))")
 _COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}")
 _ESCAPE = re.compile(r"\\(?:[pP]\{\^?\w+\}|x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
-# what one character is another case of, to a pattern that ignores case
-_FOLDED_TOGETHER = re.compile("ss|ff|fi|fl|st", re.IGNORECASE)
+_POSIX = re.compile(r"\[:\^?\w+:\]")
+_ANY, _NEWLINE, _WORD = Chars("(?m:.)"), Chars(r"\n"), Chars(r"\w")
+
+
+def _behind(chars: Chars, wanted: bool) -> Look:
+    return Look(chars, ahead=False, wanted=wanted)
+
+
+def _edge_of_word(is_one: bool) -> Node:
+    """Between a character of a word and another, or the edge of the text; or anywhere else."""
+    return Either(
+        tuple(
+            Row((_behind(_WORD, before), Look(_WORD, ahead=True, wanted=before != is_one)))
+            for before in (True, False)
+        )
+    )
+
+
+_START = _behind(_ANY, wanted=False)
+_PLACES: dict[str, Node] = {
+    "^": Either((_START, Row((_behind(_NEWLINE, wanted=True), Look(_ANY, ahead=True, wanted=True))))),
+    "$": End(of_line=True),
+    r"\A": _START,
+    r"\z": End(of_line=False),
+    r"\Z": Look(Row((Repeat(_NEWLINE, 0, 1), End(of_line=False))), ahead=True, wanted=True),
+    r"\b": _edge_of_word(True),
+    r"\B": _edge_of_word(False),
+}
 
 
 def parse(source: str) -> Node:
     """The tree of a pattern. Raises Unknown.
 
-    >>> parse(" ?a")
-    Row(parts=(Repeat(part=Chars(source='\\\\ '), least=0, most=1, keeps=False), Chars(source='a')))
+    >>> parse("a|[^b]")
+    Either(options=(Chars(source='a'), Chars(source='[^b]')))
     """
     parser = _Parser(source)
     tree = parser.either()
     if parser.rest():
         raise Unknown("a bracket that closes nothing")
+    if may_be_folded(parser.letters):
+        raise Unknown("letters that a ligature is another case of")
     return tree
 
 
@@ -93,6 +130,8 @@ class _Parser:
         self._source = source
         self._at = 0
         self._ignores_case = False
+        self._dot = "."
+        self.letters = ""  # of those that ignore case, each that stands alone; a space between others
 
     def rest(self) -> str:
         return self._source[self._at :]
@@ -105,6 +144,7 @@ class _Parser:
     def either(self) -> Node:
         options = [self._row()]
         while self._take("|"):
+            self.letters += " "
             options.append(self._row())
         return options[0] if len(options) == 1 else Either(tuple(options))
 
@@ -123,18 +163,18 @@ class _Parser:
                     raise Unknown("a brace that counts nothing")
                 self._at = count.end()
                 part = Repeat(part, int(least or 0), int(most) if most else None if comma else int(least))
-                if self._take("?"):
-                    raise Unknown("a repetition that takes as few as it can")
-                continue
-            sign = self.rest()[0]
-            if sign not in "*+?":
+                lazy = bool(comma) and self._take("?")  # {2}? is two or none
+            elif self.rest()[0] in "*+?":
+                sign = self.rest()[0]
+                self._at += 1
+                part = Repeat(part, 1 if sign == "+" else 0, 1 if sign == "?" else None)
+                lazy = self._take("?")
+                if not lazy and self._take("+"):
+                    part = Repeat(part.part, part.least, part.most, keeps=True)
+            else:
                 break
-            self._at += 1
-            part = Repeat(part, 1 if sign == "+" else 0, 1 if sign == "?" else None)
-            if self._take("?"):
-                raise Unknown("a repetition that takes as few as it can")
-            if self._take("+"):
-                part = Repeat(part.part, part.least, part.most, keeps=True)
+            if lazy:
+                part = Repeat(part.part, part.least, part.most, lazy=True)
         return part
 
     def _atom(self) -> Node:
@@ -145,39 +185,54 @@ class _Parser:
             return self._chars(self._bracketed())
         if first == "\\":
             return self._escape()
-        if first in "*+?{^":
+        if first in "*+?{":
             raise Unknown(f"{first} in such a place")
         self._at += 1
-        if first == "$":
-            return End(of_line=True)
-        return self._chars("." if first == "." else re.escape(first) if first.isascii() else first)
+        if first in _PLACES:
+            return _PLACES[first]
+        if first == ".":
+            return Chars(self._dot)
+        return self._chars(re.escape(first) if first.isascii() else first)
 
     def _group(self) -> Node:
-        kind = next((kind for kind in _GROUPS if self._take(kind)), None)
-        if kind is None and (self._source.startswith("(?", self._at) or not self._take("(")):
+        before = self._ignores_case, self._dot
+        look = next((kind for kind in _LOOKS if self._take(kind)), None)
+        once = look is None and self._take("(?>")
+        named = _NAMED.match(self._source, self._at)
+        flags = None if look or once else _FLAGS.match(self._source, self._at)
+        if named:
+            self._at = named.end()
+        elif flags:
+            self._at = flags.end()
+            self._set_flags(flags[1], flags[2] or "")
+        elif not look and not once and (self._source.startswith("(?", self._at) or not self._take("(")):
             raise Unknown(f"a group like {self.rest()[:4]!r}")
-        before = self._ignores_case
-        if kind == "(?i:":
-            self._ignores_case = True
-        start = self._at
         tree = self.either()
-        if self._ignores_case and _FOLDED_TOGETHER.search(self._source[start : self._at]):
-            raise Unknown("letters that a ligature is another case of")
-        if not self._take(")"):
+        to_the_end = flags is not None and flags[3] == ")"  # of the group that it is in
+        if not to_the_end and not self._take(")"):
             raise Unknown("a group that does not end")
-        self._ignores_case = before
-        if kind == "(?>":
-            return Once(tree)
-        if kind in ("(?=", "(?!", "(?<=", "(?<!"):
-            return Look(tree, ahead="<" not in kind, wanted="=" in kind)
-        return tree
+        self._ignores_case, self._dot = before
+        if look:
+            ahead, wanted = _LOOKS[look]
+            return Look(tree, ahead, wanted)
+        return Once(tree) if once else tree
+
+    def _set_flags(self, on: str, off: str) -> None:
+        if "i" in on + off:
+            self._ignores_case = "i" in on and "i" not in off
+        if "m" in on + off:  # Ruby's: the dot is a newline too
+            self._dot = "(?m:.)" if "m" in on and "m" not in off else "."
 
     def _bracketed(self) -> str:
         """A class of characters, with the classes inside of it."""
         start, depth = self._at, 0
         while self.rest():
-            if self.rest().startswith(("[]", "[^]", "[[:")):
+            if self.rest().startswith(("[]", "[^]")):
                 raise Unknown("a class that begins with a bracket")
+            posix = depth and _POSIX.match(self._source, self._at)
+            if posix:
+                self._at = posix.end()
+                continue
             escape = _ESCAPE.match(self._source, self._at)
             if escape:
                 if escape[0][1].isalpha() and escape[0][1] not in _SETS + _CONTROLS + "pPxu":
@@ -196,8 +251,8 @@ class _Parser:
             raise Unknown("a backslash at the end")
         self._at = escape.end()
         letter = escape[0][1]
-        if letter == "z":
-            return End(of_line=False)
+        if escape[0] in _PLACES:
+            return _PLACES[escape[0]]
         if letter.isalnum() and letter not in _SETS + _CONTROLS + "pPxu":
             raise Unknown(f"{escape[0]}")
         if letter in "xu" and len(escape[0]) == 2:
@@ -205,8 +260,11 @@ class _Parser:
         return self._chars(escape[0])
 
     def _chars(self, source: str) -> Node:
-        if not self._ignores_case:
-            return Chars(source)
-        if not source.isascii() or re.search(r"\\[pPsSdDwWhH]|[&^]", source) or source == ".":
+        if not self._ignores_case or source.startswith((r"\p", r"\P")):
+            self.letters += " "
+            return Chars(source)  # a property outside of a class has its own case
+        letter = ignoring_case(source)
+        if letter is None:
             raise Unknown("a set of characters that ignores case")
+        self.letters += letter
         return Chars(f"(?i:{source})")

@@ -116,8 +116,8 @@ static arrowprep_layers layers_of(Input *in, Layers *made) {
   uint64_t *words = made->words;
   size_t steps = byte(in) % 12;
   words[0] = 2, words[1] = steps, words[2] = byte(in);
-  for (int i = 3; i < 7; i++) words[i] = byte(in) % 32;
-  for (size_t i = 7; i < 7 + 3 * steps; i++) words[i] = i % 3 == 1 ? byte(in) % 9 | (byte(in) & 1) << 8 : byte(in) % 32;
+  for (int i = 3; i < 7; i++) words[i] = i % 2 || byte(in) & 3 ? byte(in) % 32 : ~0ull;
+  for (size_t i = 7; i < 7 + 3 * steps; i++) words[i] = i % 3 == 1 ? byte(in) % 9 | (byte(in) & 1) << 8 | (uint64_t)(byte(in) % 3) << 32 : byte(in) % 32;
   return (arrowprep_layers){made->runs, byte(in) % 6, words, byte(in) & 7 ? 7 + 3 * steps : byte(in) % 64};
 }
 

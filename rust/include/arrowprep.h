@@ -42,11 +42,12 @@ typedef struct {
  * runs: (first code point, class) up to the next, in order. words, for each pre-tokenizer:
  * how many alternatives its pattern has; how many steps; behavior (0 removed, 1 isolated,
  * 2 merged with previous, 3 merged with next, 4 contiguous) + 8 if inverted; of each alternative
- * its first step and the set of classes that it may begin with; then each step in three words,
+ * its first step and the set of classes that it may begin with, all bits where it may match
+ * nothing; then each step in three words,
  * (kind, a, b): 0 one of set a; 1 + (256 if it gives nothing back) + (least << 32): a run of set
  * a, at most b; 2 go on, or from a; 3 go to a; 4 whether (b: 1) or unless (0) what follows up to
  * the next 8 matches here, then from a; 5 what follows up to the next 8 once, then from a;
- * 6 whether or unless one of set a is right behind; 7 the end, or before one of a; 8 done. */
+ * 6 + (further << 32) whether or unless one of set a is so much further behind; 7 the end, or before one of a; 8 done. */
 typedef struct {
   const uint32_t *runs;
   size_t run_count;

@@ -102,6 +102,12 @@ class TestOniguruma:
             (r"[ab]{1,2}+", "abab", ["abab"]),  # a count gives back what it took: + says: once more
             (r"(?:a|b{2}){2}+c", "abbac", ["bbac"]),
             (r"(?:a|b{2}){2}+c", "abbabbc", ["abbabbc"]),
+            (r"a{2}?", "aaab", ["aa", "", ""]),  # two or none
+            (r"a{2,}?", "aaaaa", ["aa", "aa"]),
+            (r"a{2}{2}|b+*", "aaaabb", ["aaaa", "bb"]),
+            (r"a(?i)b|c", "aB AC aC", ["aB", "aC"]),  # options reach over what stands between
+            (r"(a(?i)b|c)d", "aBd acd acD", ["aBd", "acd"]),
+            (r"a{,}", "aa{,}", ["a{,}"]),
         ],
     )
     def test_syntax(self, pattern: str, text: str, expected: list[str]) -> None:

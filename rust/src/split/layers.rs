@@ -93,6 +93,11 @@ impl Layers {
         (effort.left > 0).then(|| in_bytes(spans, places))
     }
 
+    /// Whether the first layer's pattern may.
+    pub fn may_match_nothing(&self) -> bool {
+        self.layers.first().is_some_and(|layer| layer.program.may_be_empty())
+    }
+
     /// Where the matches of the first layer's pattern are, in bytes. None where it takes too many steps.
     pub fn matches<'p>(
         &self,
@@ -144,35 +149,39 @@ impl Layer {
     ) {
         let (base, text) = (span.0, &text[span.0 as usize..span.1 as usize]);
         if self.behavior == Behavior::Isolated {
-            return self.parts(text, effort, |(start, stop), _| out.push((base + start, base + stop)));
+            return self.parts(text, effort, |(start, stop), _| {
+                if start < stop {
+                    out.push((base + start, base + stop));
+                }
+            });
         }
         parts.clear();
         self.parts(text, effort, |(start, stop), is_match| {
             parts.push(((base + start, base + stop), is_match != self.invert))
         });
-        let first = out.len();
+        let mut put =
+            |spans: &mut dyn Iterator<Item = Span>| out.extend(spans.filter(|span| span.0 < span.1));
         match self.behavior {
             Behavior::Isolated => unreachable!("done above"),
-            Behavior::Removed => out.extend(parts.iter().filter(|part| !part.1).map(|part| part.0)),
-            Behavior::Contiguous => {
-                out.extend(parts.chunk_by(|left, right| left.1 == right.1).map(joined));
-            }
+            Behavior::Removed => put(&mut parts.iter().filter(|part| !part.1).map(|part| part.0)),
+            Behavior::Contiguous => put(&mut parts.chunk_by(|left, right| left.1 == right.1).map(joined)),
+            // of matches in a row only the first joins what stands before it
             Behavior::MergedWithPrevious => {
-                // of matches in a row only the first joins what stands before it
-                out.extend(parts.chunk_by(|left, right| !left.1 && right.1).map(joined));
+                put(&mut parts.chunk_by(|left, right| !left.1 && right.1).map(joined))
             }
             Behavior::MergedWithNext => {
-                out.extend(parts.chunk_by(|left, right| left.1 && !right.1).map(joined));
+                put(&mut parts.chunk_by(|left, right| left.1 && !right.1).map(joined))
             }
         }
-        debug_assert!(out[first..].iter().all(|span| span.0 < span.1));
     }
 
-    /// The matches and what is between them, in order.
+    /// The matches and what is between them, in order. An empty match right behind another is none.
     fn parts(&self, text: &[u8], effort: &mut Effort, mut out: impl FnMut(Span, bool)) {
-        let (mut last, mut at) = (0, 0);
-        while at < text.len() {
-            let Some(end) = self.program.match_at(text, at, effort) else {
+        let (mut last, mut at, mut matched) = (0, 0, false);
+        let places = text.len() + self.program.may_be_empty() as usize;
+        while at < places {
+            let found = self.program.match_at(text, at, effort);
+            let Some(end) = found.filter(|&end| end > at || !matched || at > last) else {
                 at += 1;
                 continue;
             };
@@ -180,7 +189,7 @@ impl Layer {
                 out((last as u32, at as u32), false);
             }
             out((at as u32, end as u32), true);
-            (last, at) = (end, end);
+            (last, at, matched) = (end, end, true);
         }
         if last < text.len() {
             out((last as u32, text.len() as u32), false);

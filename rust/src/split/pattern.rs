@@ -28,9 +28,10 @@ enum Step {
     Atomic {
         then: usize,
     },
-    /// Whether one of the set is right behind.
+    /// Whether one of the set is behind, with `further` characters between.
     Behind {
         set: u64,
+        further: usize,
         wanted: bool,
     },
     /// The end, or before one of the set.
@@ -60,6 +61,7 @@ struct Choice {
 }
 
 const DEEPEST: usize = 16; // looks inside of looks
+const ANYWHERE: u64 = u64::MAX; // as the atoms that a match begins with: also with none
 
 #[inline(always)]
 fn has(set: u64, atom: u8) -> bool {
@@ -87,7 +89,7 @@ impl Program {
                 3 => Step::Jump(place(a)?),
                 4 => Step::Look { wanted: b != 0, then: place(a)? },
                 5 => Step::Atomic { then: place(a)? },
-                6 => Step::Behind { set: a, wanted: b != 0 },
+                6 => Step::Behind { set: a, further: number(head >> 32), wanted: b != 0 },
                 7 => Step::End(a),
                 8 => Step::Done,
                 _ => return None,
@@ -98,12 +100,18 @@ impl Program {
             .then_some(Program { alternatives: alternatives.collect::<Option<_>>()?, steps })
     }
 
-    /// Where the match that begins at `at` ends, if one does. It is never empty.
+    /// Whether a match may be empty, and so stand behind the last character.
+    pub fn may_be_empty(&self) -> bool {
+        self.alternatives.iter().any(|&(_, begins)| begins == ANYWHERE)
+    }
+
+    /// Where the match that begins at `at` ends, if one does.
     pub fn match_at(&self, text: &[u8], at: usize, effort: &mut Effort) -> Option<usize> {
-        let first = text[at];
-        let possible = self.alternatives.iter().filter(|(_, begins)| has(*begins, first));
-        let mut ends = possible.filter_map(|&(step, _)| self.run(step, text, at, effort, 0));
-        ends.find(|&end| end > at)
+        let possible = self.alternatives.iter().filter(|(_, begins)| match text.get(at) {
+            Some(&first) => has(*begins, first),
+            None => *begins == ANYWHERE,
+        });
+        possible.filter_map(|&(step, _)| self.run(step, text, at, effort, 0)).next()
     }
 
     fn run(&self, step: usize, text: &[u8], at: usize, effort: &mut Effort, depth: usize) -> Option<usize> {
@@ -166,7 +174,9 @@ impl Program {
                     }
                     false
                 }
-                Step::Behind { set, wanted } => (at > 0 && has(set, text[at - 1])) == wanted,
+                Step::Behind { set, further, wanted } => {
+                    (at > further && has(set, text[at - further - 1])) == wanted
+                }
                 Step::End(set) => text.get(at).map_or(true, |&atom| has(set, atom)),
                 Step::Done => return Some(at),
             };

@@ -3,7 +3,7 @@
 use crate::aligned::{Aligned, View};
 use crate::split::{Layers, Pieces};
 
-/// Each match of a pattern by `new`, which stands for its last character, or for all of it.
+/// Each match of a pattern, which has at least a character, by `new`, which stands for its last character, or for all of it.
 pub struct Matches {
     pattern: Layers,
     new: Vec<u8>,
@@ -20,7 +20,8 @@ impl Matches {
         let (&count, rest) = words.split_first()?;
         let runs = rest.get(..usize::try_from(count).ok()?)?;
         let pairs: Vec<[u32; 2]> = runs.iter().map(|&run| [run as u32, (run >> 32) as u32]).collect();
-        let pattern = Layers::read(&pairs, &rest[runs.len()..])?;
+        let pattern =
+            Layers::read(&pairs, &rest[runs.len()..]).filter(|pattern| !pattern.may_match_nothing())?;
         Some(Matches { pattern, new: new.to_vec(), full })
     }
 
