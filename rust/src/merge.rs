@@ -88,9 +88,16 @@ impl Rules {
         Rules { pairs, results, bytes, byte_ranks }
     }
 
-    /// Of a model whose pieces begin as other tokens than those of single bytes.
-    pub fn over_symbols(pairs: Pairs, results: Vec<u32>) -> Self {
-        Rules { pairs, results, bytes: [0; 256], byte_ranks: Box::default() }
+    /// Of a model whose pieces begin as other tokens than those of single bytes. ascii: those of its characters, or no token
+    pub fn over_symbols(pairs: Pairs, results: Vec<u32>, ascii: &[u32; 128]) -> Self {
+        let mut rules = Rules { pairs, results, bytes: [0; 256], byte_ranks: vec![NEVER; 1 << 16].into() };
+        rules.bytes[..128].copy_from_slice(ascii);
+        for (left, row) in ascii.iter().zip(rules.byte_ranks.chunks_exact_mut(256)) {
+            for (right, rank) in ascii.iter().zip(row) {
+                *rank = rules.pairs.rank(*left, *right);
+            }
+        }
+        rules
     }
 
     #[inline(always)]
@@ -181,49 +188,68 @@ impl Rules {
     }
 
     /// The tokens of several pieces of at most 15 bytes each, by their keys: at most LANES.
+    pub fn merge_short(&self, keys: &[Key], lanes: &mut [Lane; LANES]) {
+        for (&key, lane) in keys.iter().zip(lanes.iter_mut()) {
+            self.fill_lane(key, lane);
+        }
+        self.merge_lanes(&mut lanes[..keys.len()]);
+    }
+
+    /// Merge what is in several lanes: at most LANES.
     ///
     /// One merge is a chain of waits (the lowest rank, its result, two lookups, and back);
     /// those of different pieces do not wait for each other, so that merging them in turn
     /// takes a third of the time of one after the other.
-    pub fn merge_short(&self, keys: &[Key], lanes: &mut [Lane; LANES]) {
+    pub fn merge_lanes(&self, lanes: &mut [Lane]) {
         match cpu_path() {
-            CpuPath::Portable => self.merge_in_turn(keys, lanes),
+            CpuPath::Portable => self.merge_in_turn(lanes),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.merge_in_turn_avx2(keys, lanes) },
+            CpuPath::Avx2 => unsafe { self.merge_in_turn_avx2(lanes) },
             #[cfg(not(target_arch = "x86_64"))]
-            CpuPath::Avx2 => self.merge_in_turn(keys, lanes),
+            CpuPath::Avx2 => self.merge_in_turn(lanes),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn merge_in_turn_avx2(&self, keys: &[Key], lanes: &mut [Lane; LANES]) {
-        self.merge_in_turn(keys, lanes)
+    unsafe fn merge_in_turn_avx2(&self, lanes: &mut [Lane]) {
+        self.merge_in_turn(lanes)
     }
 
     #[inline(always)]
-    fn merge_in_turn(&self, keys: &[Key], lanes: &mut [Lane; LANES]) {
-        let mut working = [0usize; LANES];
-        for (number, (&key, lane)) in keys.iter().zip(lanes.iter_mut()).enumerate() {
-            working[number] = number;
-            self.fill_lane(key, lane);
-        }
-        let mut left = keys.len();
+    fn merge_in_turn(&self, lanes: &mut [Lane]) {
+        let mut working: [usize; LANES] = std::array::from_fn(|number| number);
+        let mut left = lanes.len();
         while left > 0 {
             let mut kept = 0;
             for place in 0..left {
                 let number = working[place];
                 // written at once, counted only if it goes on: no branch to mispredict
                 working[kept] = number;
-                kept += self.merge_once(&mut lanes[number % LANES]) as usize;
+                kept += self.merge_once(&mut lanes[number]) as usize;
             }
             left = kept;
         }
     }
 
+    /// The symbols of a piece of at most 15 bytes, each at the place of its first byte, no two at one.
+    pub fn put_symbols(&self, symbols: &[Token], lane: &mut Lane) {
+        lane.pairs = [i32::MAX; SHORT];
+        lane.alive = 0;
+        for symbol in symbols {
+            lane.ids[symbol.start as usize % SHORT] = symbol.id;
+            lane.alive |= 1 << symbol.start;
+        }
+        for pair in symbols.windows(2) {
+            let at = pair[0].start as usize % SHORT;
+            lane.pairs[at] = ranked(self.pairs.rank(pair[0].id, pair[1].id), at);
+        }
+    }
+
+    /// A piece of which each byte is a symbol, by its key.
     #[inline(always)]
-    fn fill_lane(&self, key: Key, lane: &mut Lane) {
+    pub fn fill_lane(&self, key: Key, lane: &mut Lane) {
         let (bytes, len) = bytes_of(key);
         for (id, &byte) in lane.ids.iter_mut().zip(&bytes) {
             *id = self.bytes[byte as usize];
@@ -425,6 +451,26 @@ mod tests {
             for (piece, lane) in pieces.iter().zip(&lanes) {
                 let (mut alone, mut in_turn) = (Vec::new(), Vec::new());
                 merged.merge(piece, &mut Scratch::default(), &mut alone);
+                lane.tokens(&mut in_turn);
+                assert_eq!(in_turn, alone);
+            }
+            // symbols of several bytes leave places out
+            let symbols: Vec<Vec<Token>> = (0..1 + random(LANES as u64))
+                .map(|_| {
+                    let places: Vec<u32> = (0..15).filter(|_| random(2) == 0).collect();
+                    let id = |_| 97 + random(3) as u32;
+                    let ids: Vec<u32> = places.iter().map(id).collect();
+                    ids.into_iter().zip(places).map(|(id, start)| Token { id, start }).collect()
+                })
+                .collect();
+            for (symbols, lane) in symbols.iter().zip(&mut lanes) {
+                merged.put_symbols(symbols, lane);
+            }
+            merged.merge_lanes(&mut lanes[..symbols.len()]);
+            for (mut alone, lane) in symbols.into_iter().zip(&lanes) {
+                let kept = merged.merge_tokens(&mut alone, &mut Scratch::default());
+                alone.truncate(kept);
+                let mut in_turn = Vec::new();
                 lane.tokens(&mut in_turn);
                 assert_eq!(in_turn, alone);
             }

@@ -1,8 +1,8 @@
 //! A model: how pieces become tokens, and the spaces that remember what became of them.
 
-use crate::cache::Key;
+use crate::cache::{bytes_of, Cache, Key};
 use crate::merge::{Scratch, Token};
-use crate::models::{ByteBpe, CharacterBpe, OverBytes, Unigram, WordModel};
+use crate::models::{Bench, ByteBpe, CharacterBpe, OverBytes, Unigram, WordModel};
 use crate::tokenizer::Space;
 use std::sync::Mutex;
 
@@ -31,6 +31,27 @@ impl Kind {
         match self {
             Kind::Bytes(bpe) => Some(bpe),
             _ => None,
+        }
+    }
+
+    /// Work out short pieces that are not known, and keep them in the cache. `unknown` is used up.
+    ///
+    /// Changes no result, for what is kept may be lost again, and what is not whole is left: it only makes asking
+    /// for one rare.
+    pub fn learn(&self, unknown: &mut Vec<Key>, cache: &mut Cache, bench: &mut Bench, scratch: &mut Scratch) {
+        match self {
+            Kind::Bytes(bpe) => bpe.learn(unknown, cache, bench),
+            Kind::Characters(bpe) => bpe.learn(unknown, cache, bench),
+            _ => {
+                for &key in unknown.iter() {
+                    let (bytes, len) = bytes_of(key);
+                    if !cache.has(key)
+                        && self.spell(&bytes[..len], Some(key), scratch, &mut bench.unit) == Spelled::Whole
+                    {
+                        cache.insert(key, &bench.unit);
+                    }
+                }
+            }
         }
     }
 

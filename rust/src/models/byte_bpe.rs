@@ -20,9 +20,9 @@ const UNITS: usize = 64;
 /// Where pieces are worked out several at a time, or in parts; kept between calls.
 #[derive(Default)]
 pub struct Bench {
-    lanes: [Lane; LANES],
+    pub(super) lanes: [Lane; LANES],
     units: Vec<(Key, usize, usize)>,
-    unit: Vec<Token>,
+    pub unit: Vec<Token>,
 }
 
 impl ByteBpe {

@@ -1,8 +1,10 @@
 //! BPE over characters, as SentencePiece's models and many small ones have it.
 
 use super::affixes::{form, Affixes, Form, FORMS};
+use super::Bench;
 use crate::bigrams::Bigrams;
-use crate::merge::{Rules, Scratch, Token};
+use crate::cache::{bytes_of, Cache, Key};
+use crate::merge::{Lane, Rules, Scratch, Token, LANES};
 use crate::model::Spelled;
 use crate::spelling::{self, Ways};
 use crate::unicode::decode;
@@ -71,10 +73,11 @@ impl CharacterBpe {
             affixes.write(form & affixes.forms(), &[code as u8], &mut token);
             id(&token)
         };
+        let ascii = std::array::from_fn(|form| std::array::from_fn(|code| of_ascii(form, code)));
         let mut bpe = CharacterBpe {
-            ascii: Box::new(std::array::from_fn(|form| std::array::from_fn(|code| of_ascii(form, code)))),
             bytes: std::array::from_fn(byte),
-            rules: Rules::over_symbols(joins.table()?, joins.results),
+            rules: Rules::over_symbols(joins.table()?, joins.results, &ascii[0]),
+            ascii: Box::new(ascii),
             visible: if visible.is_empty() { b" " } else { visible }.to_vec(),
             affixes: affixes.owned(),
             forms: affixes.forms(),
@@ -117,6 +120,55 @@ impl CharacterBpe {
         let kept = self.rules.merge_tokens(&mut out[first..], scratch);
         out.truncate(first + kept);
         spelled
+    }
+
+    /// Work out short pieces, several at a time, and keep them in the cache: changes no result. Those that are not whole
+    /// are left.
+    pub fn learn(&self, unknown: &[Key], cache: &mut Cache, bench: &mut Bench) {
+        let Bench { lanes, unit, .. } = bench;
+        let mut rest = unknown.iter();
+        let mut keys = [[0; 2]; LANES];
+        loop {
+            let mut count = 0;
+            for &key in rest.by_ref() {
+                if !keys[..count].contains(&key) && !cache.has(key) {
+                    keys[count] = key;
+                    count += self.lay_out(key, unit, &mut lanes[count]) as usize;
+                    if count == LANES {
+                        break;
+                    }
+                }
+            }
+            if count == 0 {
+                return;
+            }
+            self.rules.merge_lanes(&mut lanes[..count]);
+            for (&key, lane) in keys[..count].iter().zip(&*lanes) {
+                unit.clear();
+                lane.tokens(unit);
+                cache.insert(key, unit);
+            }
+        }
+    }
+
+    /// Put the symbols of a short piece into a lane; whether it is whole, and is merged.
+    fn lay_out(&self, key: Key, symbols: &mut Vec<Token>, lane: &mut Lane) -> bool {
+        let (bytes, len) = bytes_of(key);
+        let piece = &bytes[..len];
+        if self.ignore_merges && self.vocabulary.find(piece).is_some() {
+            return false;
+        }
+        let is_known = |byte: &u8| self.ascii[0].get(*byte as usize).is_some_and(|&id| id != NONE);
+        if self.forms == 0 && piece.iter().all(is_known) {
+            self.rules.fill_lane(key, lane);
+            return true;
+        }
+        symbols.clear();
+        let is_whole = self.symbols(piece, symbols) == Spelled::Whole;
+        if is_whole {
+            self.rules.put_symbols(symbols, lane);
+        }
+        is_whole
     }
 
     /// The characters as tokens. Starts are counted by what is put out, as the reference does.

@@ -82,11 +82,10 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         at + done
     }
 
-    /// Let the model work out short pieces from `from` on that are not known, where several at a time are sooner.
+    /// Let the model work out short pieces from `from` on that are not known: several at a time are sooner.
     #[inline(never)]
     fn learn(&mut self, from: usize) {
-        let Kind::Bytes(bpe) = &self.tokenizer.model.kind else { return };
-        let Space { cache, queue, unknown, bench, .. } = &mut *self.space;
+        let Space { cache, queue, unknown, bench, scratch, .. } = &mut *self.space;
         unknown.clear();
         let lines = cache.lines();
         for event in queue.events()[from..].iter().filter(|event| is_short(event.key)) {
@@ -96,7 +95,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             }
         }
         let shift = cache.shift();
-        bpe.learn(unknown, cache, bench);
+        self.tokenizer.model.kind.learn(unknown, cache, bench, scratch);
         if cache.shift() != shift {
             queue.find_lines(cache);
         }
