@@ -3,8 +3,7 @@
 use crate::tokenizer::{Tokenizer, Worker};
 use crate::tokens::Tokens;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// An Arrow string column as it lies in memory.
 ///
@@ -94,6 +93,12 @@ impl Column<'_> {
         }
     }
 
+    /// Bytes of some rows, one after the other, whose offsets need not make sense.
+    fn size(&self, rows: Range<usize>) -> usize {
+        let bytes = self.bounds(rows.end - 1).1.saturating_sub(self.bounds(rows.start).0);
+        (bytes.max(0) as usize).min(self.data.len())
+    }
+
     /// Rows cut into units of about UNIT bytes.
     pub fn units(&self) -> Vec<Range<usize>> {
         let mut units = Vec::new();
@@ -115,70 +120,91 @@ pub fn encode<const TRACE: bool>(
     column: &Column,
     threads: usize,
 ) -> Result<Encoded, Problem> {
-    let (first, last) = match column.len() {
-        0 => (0, 0),
-        n => (column.bounds(0).0, column.bounds(n - 1).1),
-    };
-    if threads <= 1 || last.saturating_sub(first) < WORTH_THREADS as i64 {
-        let mut worker = Worker::<TRACE>::new(tokenizer, column.data);
-        worker.expect((last.saturating_sub(first).max(0) as usize).min(column.data.len()));
-        let tokens = encode_rows(&mut worker, column, 0..column.len())?;
-        worker.finish();
-        return Encoded::from_one(tokens);
+    let bytes = if column.is_empty() { 0 } else { column.size(0..column.len()) };
+    if threads > 1 && bytes >= WORTH_THREADS {
+        return Encoded::of(encode_by_units::<TRACE>(tokenizer, column, bytes, threads)?);
     }
-    let units = column.units();
-    Encoded::from_many(encode_units::<TRACE>(tokenizer, column, &units, threads.min(units.len()))?, &units)
+    let mut worker = Worker::<TRACE>::new(tokenizer, column.data);
+    worker.expect(bytes);
+    encode_rows(&mut worker, column, 0..column.len())?;
+    let tokens = worker.take();
+    worker.finish();
+    Encoded::of(tokens)
 }
 
 fn encode_rows<const TRACE: bool>(
     worker: &mut Worker<TRACE>,
     column: &Column,
     rows: Range<usize>,
-) -> Result<Tokens, Problem> {
+) -> Result<(), Problem> {
     for row in rows {
         let text = column.text(row)?;
         worker.text(text.start, text.end);
     }
-    Ok(worker.take())
+    Ok(())
 }
 
-/// The tokens of each unit; the threads end with the call.
-fn encode_units<const TRACE: bool>(
+/// The tokens of units, on several threads, which end with the call.
+///
+/// The caller's takes units from the front, and their tokens stay where they are written; the others take them from
+/// the back, so that only half of all is copied.
+fn encode_by_units<const TRACE: bool>(
     tokenizer: &Tokenizer,
     column: &Column,
-    units: &[Range<usize>],
+    bytes: usize,
     threads: usize,
-) -> Result<Vec<Tokens>, Problem> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new((0..units.len()).map(|_| None).collect::<Vec<_>>());
-    let work = || {
-        let mut worker = Worker::<TRACE>::new(tokenizer, column.data);
+) -> Result<Tokens, Problem> {
+    let units = column.units();
+    let mut spaces = tokenizer.model.take_spaces(threads.min(units.len()));
+    let own = spaces.pop().expect("there is one at least");
+    let open = Mutex::new(0..units.len());
+    let parts = Mutex::new(Vec::new());
+    let work = |space| {
+        let mut worker = Worker::<TRACE>::within(tokenizer, column.data, space);
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(rows) = units.get(number) else { break };
-            let tokens = encode_rows(&mut worker, column, rows.clone());
-            let failed = tokens.is_err();
-            done.lock().expect("no thread panics while it holds this")[number] = Some(tokens);
-            if failed {
-                next.store(units.len(), Ordering::Relaxed);
-                return;
+            let Some(number) = held(&open).next_back() else { break };
+            let rows = units[number].clone();
+            worker.expect(column.size(rows.clone()));
+            let done = encode_rows(&mut worker, column, rows);
+            let is_broken = done.is_err();
+            held(&parts).push((number, done.map(|()| worker.take())));
+            if is_broken {
+                return; // earlier units may be broken too, and the first one is told
             }
         }
         worker.finish();
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
+    let tokens = std::thread::scope(|scope| {
+        for space in spaces {
+            scope.spawn(move || work(space));
         }
-        work();
-    });
-    let done = done.into_inner().expect("a panic would have ended the scope");
-    // units are taken in order: those before a failed one are there
-    done.into_iter().map_while(|tokens| tokens).collect()
+        let mut worker = Worker::<TRACE>::within(tokenizer, column.data, own);
+        worker.expect(bytes);
+        loop {
+            let Some(number) = held(&open).next() else { break };
+            if let Err(problem) = encode_rows(&mut worker, column, units[number].clone()) {
+                *held(&open) = 0..0;
+                return Err(problem);
+            }
+        }
+        let tokens = worker.take();
+        worker.finish();
+        Ok(tokens)
+    })?;
+    let mut parts = parts.into_inner().expect("a panic would have ended the scope");
+    parts.sort_unstable_by_key(|(number, _)| *number);
+    parts.into_iter().try_fold(tokens, |mut all, (_, part)| {
+        all.append(part?);
+        Ok(all)
+    })
+}
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().expect("no thread panics while it holds this")
 }
 
 impl Encoded {
-    fn from_one(tokens: Tokens) -> Result<Self, Problem> {
+    fn of(tokens: Tokens) -> Result<Self, Problem> {
         if tokens.ids.len() > i32::MAX as usize {
             return Err(Problem::TooManyTokens);
         }
@@ -186,28 +212,5 @@ impl Encoded {
         let left = tokens.left.iter().map(|&row| row as u32).collect();
         let Tokens { ids, starts, ends, words, .. } = tokens;
         Ok(Encoded { offsets, ids, starts, ends, words, left })
-    }
-
-    fn from_many(parts: Vec<Tokens>, units: &[Range<usize>]) -> Result<Self, Problem> {
-        let total: usize = parts.iter().map(|part| part.ids.len()).sum();
-        if total > i32::MAX as usize {
-            return Err(Problem::TooManyTokens);
-        }
-        let traced: usize = parts.iter().map(|part| part.starts.len()).sum();
-        let mut all = Encoded { offsets: vec![0], ..Encoded::default() };
-        all.ids.reserve(total);
-        for column in [&mut all.starts, &mut all.ends, &mut all.words] {
-            column.reserve(traced);
-        }
-        for (part, unit) in parts.iter().zip(units) {
-            let before = all.ids.len();
-            all.offsets.extend(part.stops.iter().map(|&stop| (before + stop) as i32));
-            all.left.extend(part.left.iter().map(|&row| (unit.start + row) as u32));
-            all.ids.extend_from_slice(&part.ids);
-            all.starts.extend_from_slice(&part.starts);
-            all.ends.extend_from_slice(&part.ends);
-            all.words.extend_from_slice(&part.words);
-        }
-        Ok(all)
     }
 }

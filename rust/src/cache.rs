@@ -71,11 +71,13 @@ pub fn token_of(lane: u32) -> Token {
 #[derive(Clone, Copy, Default)]
 pub struct Line(pub [Entry; 2]);
 
+#[derive(Clone)]
 struct LongEntry {
     key: (u32, u32),
     tokens: (u32, u32),
 }
 
+#[derive(Clone)]
 pub struct Cache {
     lines: Table<Line>,
     shift: u32,
@@ -473,6 +475,11 @@ mod tests {
                     );
                 }
                 assert!(cache.bytes() <= limit.max(128));
+                if n % 9973 == 0 {
+                    let mut copy = cache.clone();
+                    assert_eq!(found(&mut copy, short), found(&mut cache, short));
+                    assert_eq!(copy.find_long(long.as_bytes()), cache.find_long(long.as_bytes()));
+                }
             }
             assert!(limit < 1 << 12 || kept > 1000);
         }

@@ -24,6 +24,16 @@ unsafe impl<T: Copy + Sync> Sync for Table<T> {}
 impl<T: Copy> Table<T> {
     /// `len` copies of `value`.
     pub fn new(value: T, len: usize) -> Self {
+        let table = Table::unwritten(len);
+        for i in 0..len {
+            // SAFETY: inside the allocation
+            unsafe { table.first.add(i).write(value) };
+        }
+        table
+    }
+
+    /// Room whose elements must all be written before anything reads them.
+    fn unwritten(len: usize) -> Self {
         let layout = Self::layout(len);
         if layout.size() == 0 {
             return Table { first: NonNull::dangling(), len };
@@ -34,10 +44,6 @@ impl<T: Copy> Table<T> {
         };
         if layout.size() >= LARGE {
             ask_for_large_pages(first.as_ptr() as usize, layout.size());
-        }
-        for i in 0..len {
-            // SAFETY: inside the allocation
-            unsafe { first.add(i).write(value) };
         }
         Table { first, len }
     }
@@ -56,6 +62,15 @@ impl<T: Copy> Table<T> {
     }
 }
 
+impl<T: Copy> Clone for Table<T> {
+    fn clone(&self) -> Self {
+        let table = Table::<T>::unwritten(self.len);
+        // SAFETY: both are of `len` elements, and apart
+        unsafe { table.first.as_ptr().copy_from_nonoverlapping(self.first.as_ptr(), self.len) };
+        table
+    }
+}
+
 impl<T: Copy> Drop for Table<T> {
     fn drop(&mut self) {
         let layout = Self::layout(self.len);
@@ -71,7 +86,7 @@ impl<T: Copy> Deref for Table<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `new` wrote all of them
+        // SAFETY: all of them were written
         unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
     }
 }
@@ -79,7 +94,7 @@ impl<T: Copy> Deref for Table<T> {
 impl<T: Copy> DerefMut for Table<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: `new` wrote all of them
+        // SAFETY: all of them were written
         unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
     }
 }
@@ -117,6 +132,7 @@ mod tests {
                 *last = [1, 2];
             }
             assert!(len == 0 || table[len - 1] == [1, 2]);
+            assert!(table.clone()[..] == table[..]);
             assert!(len < LARGE / 32 || table.address() % LARGE == 0);
         }
     }

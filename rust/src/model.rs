@@ -102,6 +102,17 @@ impl Model {
         kept.unwrap_or_else(|| Box::new(Space::new(self.cache_limit)))
     }
 
+    /// What several threads work with. Where there are fewer caches than threads the others begin with a copy of one, so
+    /// that no thread has to learn what another knows.
+    pub fn take_spaces(&self, count: usize) -> Vec<Box<Space>> {
+        let mut spaces = vec![self.take_space()];
+        while spaces.len() < count {
+            let kept = self.spaces.try_lock().ok().and_then(|mut spaces| spaces.pop());
+            spaces.push(kept.unwrap_or_else(|| Box::new(spaces[0].with_a_copy())));
+        }
+        spaces
+    }
+
     pub fn return_space(&self, space: Box<Space>) {
         if let Ok(mut spaces) = self.spaces.try_lock() {
             if spaces.len() < SPACES {

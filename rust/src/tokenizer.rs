@@ -64,7 +64,11 @@ const NO_WORD: u32 = u32::MAX;
 impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// data: where the texts are, and what may be read around them
     pub fn new(tokenizer: &'a Tokenizer, data: &'a [u8]) -> Self {
-        let space = tokenizer.model.take_space();
+        Worker::within(tokenizer, data, tokenizer.model.take_space())
+    }
+
+    /// The same in a space that was taken before.
+    pub fn within(tokenizer: &'a Tokenizer, data: &'a [u8], space: Box<Space>) -> Self {
         Worker { tokenizer, data, space, path: cpu_path(), table: Characters::get(), text: 0, word: NO_WORD }
     }
 

@@ -36,6 +36,17 @@ impl Tokens {
         self.left.clear();
     }
 
+    /// The tokens of further texts behind these.
+    pub fn append(&mut self, other: Tokens) {
+        let (tokens, texts) = (self.ids.len(), self.stops.len());
+        self.stops.extend(other.stops.iter().map(|stop| tokens + stop));
+        self.left.extend(other.left.iter().map(|row| texts + row));
+        self.ids.extend_from_slice(&other.ids);
+        self.starts.extend_from_slice(&other.starts);
+        self.ends.extend_from_slice(&other.ends);
+        self.words.extend_from_slice(&other.words);
+    }
+
     /// The columns that are filled.
     pub fn columns<const TRACE: bool>(&mut self) -> impl Iterator<Item = &mut Vec<u32>> {
         let all = [&mut self.ids, &mut self.starts, &mut self.ends, &mut self.words];

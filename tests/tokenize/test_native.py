@@ -326,6 +326,16 @@ def test_any_number_of_threads_gives_the_same(number: int) -> None:
         check(native, reference, texts)
 
 
+@pytest.mark.parametrize("broken", [(3,), (1100,), (40, 1100), (600, 601, 1199), tuple(range(0, 1200, 7))])
+def test_of_several_broken_texts_the_first_is_told_whatever_thread_finds_it(broken: tuple[int, ...]) -> None:
+    native, _ = BY_PATTERN[PATTERNS[0]]
+    texts = [b"\xff" if i in broken else words(i, 200).encode() for i in range(1200)]
+    column = pa.array(texts, pa.large_binary()).view(pa.large_string())
+    for number in (1, 2, 3):
+        with configured(threads=number), pytest.raises(NotText, match=f"row {broken[0]}: "):
+            native.encode(column)
+
+
 def test_python_threads_share_an_engine() -> None:
     native, reference = BY_PATTERN[PATTERNS[2]]
     texts = [pa.array([words(100 * i + j, 200) for j in range(20)]) for i in range(8)]

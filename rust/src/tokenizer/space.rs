@@ -26,8 +26,17 @@ pub struct Space {
 
 impl Space {
     pub fn new(cache_limit: usize) -> Self {
+        Space::over(Cache::new(cache_limit))
+    }
+
+    /// Another one, which knows what this one does: 4 MB are copied in the time in which 100 KB of new text are learnt.
+    pub fn with_a_copy(&self) -> Self {
+        Space::over(self.cache.clone())
+    }
+
+    fn over(cache: Cache) -> Self {
         Space {
-            cache: Cache::new(cache_limit),
+            cache,
             queue: Queue::new(),
             scratch: Scratch::default(),
             bench: Bench::default(),
