@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate, chain, takewhile
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, islice, takewhile
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,6 +38,12 @@ class BegunByMany(NamedTuple):
 Key = str | Added | Begins | BegunByMany
 
 
+class TokenizeAll(Protocol):
+    """`Model.tokenize_all`, or what does the same."""
+
+    def __call__(self, sequences: Sequence[str], *, located: bool) -> FlatTokens: ...
+
+
 class Stretch(NamedTuple):
     """What is between two added tokens, in pieces; or an added token.
 
@@ -61,8 +67,9 @@ class Stretch(NamedTuple):
 class Cutter:
     """Cuts by the first pre-tokenizer; all that follows is done to a piece once, however often it comes."""
 
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Pipeline, tokenize_all: TokenizeAll) -> None:
         self.pipeline = pipeline
+        self._tokenize_all = tokenize_all
         leaves = pipeline.leaves
         self._first = leaves[0] if leaves and leaves[0].in_steps else None
         self._later = leaves[1:] if self._first else leaves
@@ -128,27 +135,45 @@ class Cutter:
 
     def tokens(self, key: Key | int) -> Tokens:
         """The tokens of what was cut, one by one."""
-        if isinstance(key, int):
-            return Tokens([key], [0], [0], [0], [""], 1)
-        if isinstance(key, Added):
-            return Tokens([key.id], [0], [key.length], [0], [key.text], 1)
+        if isinstance(key, int | Added):
+            return _added(key)
+        piece, start = self._located(key)
+        found: list[tuple[int, int, int, int, str]] = []
+        pieces = self._smaller(piece)
+        tokenize = self.pipeline.model.tokenize
+        for word, small in enumerate(pieces):
+            for token in tokenize(small.text):
+                first, last = small.span(*token.offsets)
+                found.append((token.id, first - start, last - start, word, token.value))
+        ids, starts, ends, words, values = tuple(zip(*found, strict=True)) or ((),) * 5
+        return Tokens(ids, starts, ends, words, values, len(pieces))
+
+    def all_tokens(self, keys: Sequence[Key | int]) -> list[Tokens]:
+        """The same of several, whose pieces the model gets together; but for the texts of tokens."""
+        added = [_added(key) if isinstance(key, int | Added) else None for key in keys]
+        located = [self._located(key) for key in keys if not isinstance(key, int | Added)]
+        smaller = [self._smaller(piece) for piece, _ in located]
+        tokens = self._tokenize_all([small.text for pieces in smaller for small in pieces], located=True)
+        rows = _rows(tokens)
+        made = iter([_told(pieces, start, rows) for pieces, (_, start) in zip(smaller, located, strict=True)])
+        return [next(made) if known is None else known for known in added]
+
+    def _located(self, key: str | Begins | BegunByMany) -> tuple[Aligned, int]:
+        """A piece, and the place in it that its tokens are counted from."""
         if isinstance(key, str):
-            return self._tokens(self._smaller(Aligned(key, 1, full=self.pipeline.full_offsets)), 1)
+            return Aligned(key, 1, full=self.pipeline.full_offsets), 1
         begun = key.piece
-        if isinstance(begun, str):
-            begun = Aligned(begun, 0, full=self.pipeline.full_offsets)
-        return self._tokens(self._smaller(begun), 0)
+        return Aligned(begun, 0, full=self.pipeline.full_offsets) if isinstance(begun, str) else begun, 0
 
     def entries(self, pieces: list[str], names: tuple[str, ...]) -> Entries:
         """The same of many pieces at once; ids alone in a quarter of the time."""
         if not self._cuts_again:
             return self._entries_of_wholes(pieces, names)
         if names != IDS:
-            cut = [self._smaller(Aligned(piece, 1, full=self.pipeline.full_offsets)) for piece in pieces]
-            return Entries.of([self._tokens(smaller, 1) for smaller in cut], names)
+            return Entries.of(self.all_tokens(pieces), names)
         texts = [self._smaller_texts(piece) for piece in pieces]
         many = np.fromiter(map(len, texts), np.int64, len(texts))
-        tokens = self.pipeline.model.tokenize_all(list(chain.from_iterable(texts)), located=False)
+        tokens = self._tokenize_all(list(chain.from_iterable(texts)), located=False)
         before = np.append(0, np.cumsum(tokens.counts))
         stops = np.cumsum(many)
         return Entries(before[stops] - before[stops - many], many, {"ids": tokens.ids})
@@ -162,7 +187,7 @@ class Cutter:
                 texts, sources = leaf.finish_all(texts)
                 if sources is not None:
                     stands_for = sources if stands_for is None else stands_for[sources]
-        tokens = self.pipeline.model.tokenize_all(texts, located=names != IDS)
+        tokens = self._tokenize_all(texts, located=names != IDS)
         columns: dict[str, Ints] = {"ids": tokens.ids}
         if names != IDS:
             columns["starts"], columns["ends"] = _in_pieces(tokens, pieces, texts, stands_for)
@@ -180,16 +205,33 @@ class Cutter:
             texts = [small for text in texts for small in leaf.cut_str(text)]
         return texts
 
-    def _tokens(self, pieces: list[Aligned], start: int) -> Tokens:
-        """The tokens of what a piece, which begins at `start`, was cut into."""
-        found: list[tuple[int, int, int, int, str]] = []
-        tokenize = self.pipeline.model.tokenize
-        for word, small in enumerate(pieces):
-            for token in tokenize(small.text):
-                first, last = small.span(*token.offsets)
-                found.append((token.id, first - start, last - start, word, token.value))
-        ids, starts, ends, words, values = tuple(zip(*found, strict=True)) or ((),) * 5
-        return Tokens(ids, starts, ends, words, values, len(pieces))
+
+def _added(token: Added | int) -> Tokens:
+    """Of an added token, or of its id."""
+    if isinstance(token, int):
+        return Tokens([token], [0], [0], [0], [""], 1)
+    return Tokens([token.id], [0], [token.length], [0], [token.text], 1)
+
+
+def _rows(tokens: FlatTokens) -> Iterator[list[tuple[int, int, int]]]:
+    """Id, start and end of the tokens of each piece."""
+    assert tokens.starts is not None
+    assert tokens.ends is not None
+    flat = zip(tokens.ids.tolist(), tokens.starts.tolist(), tokens.ends.tolist(), strict=True)
+    return (list(islice(flat, count)) for count in tokens.counts.tolist())
+
+
+def _told(pieces: list[Aligned], start: int, rows: Iterator[list[tuple[int, int, int]]]) -> Tokens:
+    """The tokens of what a piece was cut into, whose rows are the next."""
+    ids: list[int] = []
+    spans: list[tuple[int, int]] = []
+    words: list[int] = []
+    for word, (small, row) in enumerate(zip(pieces, rows, strict=False)):
+        ids += [id for id, _, _ in row]
+        spans += [small.span(first, last) for _, first, last in row]
+        words += [word] * len(row)
+    starts, ends = [first - start for first, _ in spans], [last - start for _, last in spans]
+    return Tokens(ids, starts, ends, words, (), len(pieces))
 
 
 def _in_pieces(

@@ -65,9 +65,10 @@ def choose_engine(pipeline: Pipeline, *, wanted: str | None = None, cache_bytes:
     wanted: "auto", "reference" or "native"; None asks the settings
     cache_bytes: limit of the engine's cache of known pieces; None is the usual one
 
-    "auto" takes the native kernel for what it knows. Raises TokenizerError when
-    "native" is asked for and cannot run the pipeline.
+    "auto" takes the native kernel for what it knows, the model alone where it must.
+    Raises TokenizerError when "native" is asked for and cannot run the pipeline.
     """
+    from arrowprep.tokenize.mixed import compile_model
     from arrowprep.tokenize.native import compile_pipeline
     from arrowprep.tokenize.reference import CACHE_BYTES, ReferenceEngine
 
@@ -81,4 +82,7 @@ def choose_engine(pipeline: Pipeline, *, wanted: str | None = None, cache_bytes:
             raise TokenizerError(
                 f"{why}; use ARROWPREP_ENGINE=auto or configure(engine='reference')", engine=wanted
             )
+        mixed = compile_model(pipeline, cache_bytes)
+        if mixed is not None:
+            return Choice(mixed, f"the reference engine cuts and the kernel does the rest, for {why}")
     return Choice(ReferenceEngine(pipeline, CACHE_BYTES if cache_bytes is None else cache_bytes), why)

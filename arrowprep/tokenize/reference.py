@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from arrowprep.errors import NotText, TokenizerError
 from arrowprep.tokenize.bulk import uncollected
-from arrowprep.tokenize.cutting import Cutter, Stretch, moved
+from arrowprep.tokenize.cutting import Cutter, Stretch, TokenizeAll, moved
 from arrowprep.tokenize.engine import Encoded
 from arrowprep.tokenize.piece_table import (
     IDS,
@@ -20,7 +20,6 @@ from arrowprep.tokenize.piece_table import (
     Entries,
     Ints,
     PieceTable,
-    Tokens,
     WordCache,
 )
 from arrowprep.tokenize.pipeline import Pipeline
@@ -53,9 +52,12 @@ class ReferenceEngine:
 
     name = "reference"
 
-    def __init__(self, pipeline: Pipeline, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self, pipeline: Pipeline, cache_bytes: int = CACHE_BYTES, tokenize_all: TokenizeAll | None = None
+    ) -> None:
+        """tokenize_all: what does what the model's does; None is the model's own"""
         self.pipeline = pipeline
-        self._cutter = Cutter(pipeline)
+        self._cutter = Cutter(pipeline, tokenize_all or pipeline.model.tokenize_all)
         self._limit = cache_bytes if self._cutter.is_steady else 0
         self._known = WordCache(self._cutter.tokens, self._limit)
         # a call takes its table from here and puts it back: two at once share none, and a fork no lock
@@ -147,28 +149,25 @@ class ReferenceEngine:
     def _pieces(self, rows: Sequence[Sequence[Any]], names: tuple[str, ...], before: int) -> Entries:
         """The tokens of each piece, as it was cut, of each row."""
         if not self._cutter.is_steady:
-            found = self._each(rows, self._one_by_one, before)
+            found = self._each(rows, self._cutter.all_tokens, before)
             return Entries.of(list(chain.from_iterable(found)), names)
         table = self._tables.pop(names, None) or PieceTable(names)
         new = table.missing(rows)
         kept = [key for key in new if isinstance(key, str) and len(key) <= LONGEST_CACHED]
         passing = list(new.difference(kept))
         long = [key for key in passing if isinstance(key, str)]
-        odd = [key for key in passing if not isinstance(key, str)]
+        odd: list[Any] = [key for key in passing if not isinstance(key, str)]
         try:
             table.add(kept + long, self._cutter.entries(kept + long, names))
-            table.add(odd, Entries.of(self._one_by_one(odd), names))
+            table.add(odd, Entries.of(self._cutter.all_tokens(odd), names))
         except TokenizerError:
-            self._each(rows, self._one_by_one, before)  # to say the row
+            self._each(rows, self._cutter.all_tokens, before)  # to say the row
             raise
         entries = table.entries(table.numbers(chain.from_iterable(rows), sum(map(len, rows))))
         table.forget(long + odd)
         if table.bytes <= self._limit:
             self._tables[names] = table
         return entries
-
-    def _one_by_one(self, keys: Sequence[Any]) -> list[Tokens]:
-        return list(map(self._cutter.tokens, keys))
 
     @staticmethod
     def _each(items: Sequence[Any], work: Callable[[Any], Any], before: int = 0) -> list[Any]:
