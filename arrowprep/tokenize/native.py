@@ -35,18 +35,17 @@ from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.reference import ReferenceEngine, Trace, traces_of
 
 CACHE_BYTES = 64 << 20
-LONG, FEW = 500, 100  # characters of a text, and texts, that the kernel takes alone
-ROOM = 4096  # ids
+ROOM = 4096  # tokens
 WORTH_THREADS = 256 << 10  # bytes of text, below which the kernel starts none
 _SMALL, _LARGE, _ID, _IDS = pa.string(), pa.large_string(), pa.int32(), pa.list_(pa.int32())
 _OFF = {"off", "false", "f", "no", "n", "0"}
 
 
 class _Room(threading.local):
-    """Where the kernel puts the ids of a text that comes alone."""
+    """Where the kernel puts the tokens of a text that comes alone: ids, starts, ends, words, `ROOM` each."""
 
     def __init__(self) -> None:
-        self.ids = (c_uint32 * ROOM)()
+        self.columns = (c_uint32 * (4 * ROOM))()
 
 
 _room = _Room()
@@ -65,12 +64,11 @@ class NativeEngine:
         self._library = library
         self._handle = handle
         self._reference = reference
-        self._singles = 0  # texts that came alone
 
     def ids(self, text: str) -> list[int]:
         """The ids of one text."""
         data = text.encode()
-        room = _room.ids
+        room = _room.columns
         count = self._library.arrowprep_ids(self._handle.pointer, data, len(data), room, ROOM, None)
         if 0 <= count <= ROOM:
             found: list[int] = room[:count]
@@ -82,36 +80,25 @@ class NativeEngine:
 
     def trace(self, text: str) -> Trace:
         """Ids of one text with where they came from."""
-        if not self.pipeline.full_offsets and self._better_at(text):
-            try:
-                encoded = self._encode(_one(text), True, True)
-            except TokenizerError:
-                return self._reference.trace(text)  # which names no row of a text that comes alone
-            columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
-            ids, starts, ends, words = (column.values.to_pylist() for column in columns if column is not None)
+        data = text.encode()
+        room = _room.columns
+        count = self._library.arrowprep_trace(self._handle.pointer, data, len(data), room, ROOM, None)
+        if 0 <= count <= ROOM:
+            ids, starts, ends, words = (room[at : at + count] for at in range(0, 4 * ROOM, ROOM))
             if self.pipeline.tells(ids):
                 values: list[Any] = list(map(self.pipeline.model.id_to_token, ids))
                 return Trace(ids, starts, ends, words, values)
+        elif count > ROOM:
+            return self.traces([text])[0]
         return self._reference.trace(text)
 
     def traces(self, texts: list[str]) -> list[Trace]:
         """The same of several texts."""
-        if self.pipeline.full_offsets:
-            return self._reference.traces(texts)
         try:
             encoded = self._encode(pa.array(texts, pa.large_string()), True, True)
         except TokenizerError:
             return self._reference.traces(texts)
         return traces_of(encoded, texts, self.pipeline, self._reference.trace)
-
-    def _better_at(self, text: str) -> bool:
-        """Whether the kernel gives one text sooner.
-
-        A short one takes it 30 µs, and the reference engine 10; but that makes tables
-        of the whole vocabulary first, which take as long as some thousand texts.
-        """
-        self._singles += 1
-        return len(text) > LONG or self._singles <= FEW
 
     def decode(self, ids: pa.ListArray, *, skip_special_tokens: bool = False) -> pa.StringArray:
         """The text of each list of ids."""

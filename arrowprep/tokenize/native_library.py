@@ -195,6 +195,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "arrowprep_encoded_free": (None, [c_void_p]),
     "arrowprep_ids": (c_int64, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p]),
+    "arrowprep_trace": (c_int64, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p]),
     "arrowprep_lay_out": (
         c_int64,
         [POINTER(Layout), c_void_p, c_size_t, c_int32, c_int32, c_void_p, c_size_t, c_void_p],

@@ -56,6 +56,17 @@ static void check_lists(const arrowprep_tokenizer *tokenizer, const arrowprep_te
   CHECK(!lists.release);
 }
 
+static void check_traced_alone(const arrowprep_tokenizer *tokenizer, const arrowprep_texts *one, size_t count) {
+  arrowprep_encoded *traced = arrowprep_encode(tokenizer, one, 1, 1, NULL);
+  uint32_t *columns = malloc(count * 16);
+  int64_t found = arrowprep_trace(tokenizer, one->data, one->size, columns, count, NULL);
+  CHECK(traced && (found < 0) == (traced->left_count > 0));
+  CHECK(found < 0 || (size_t)found == count);
+  const uint32_t *expected[] = {traced->ids, traced->starts, traced->ends, traced->words};
+  for (size_t i = 0; i < 4 && found > 0; i++) CHECK(!memcmp(columns + i * count, expected[i], count * 4));
+  arrowprep_encoded_free(traced), free(columns);
+}
+
 static void check_alone(const arrowprep_tokenizer *tokenizer, const arrowprep_encoded *all, const Cut *made, Definition definition) {
   for (size_t row = 0; row < all->texts; row++) {
     size_t size = made->ends[row + 1] - made->ends[row], count = all->offsets[row + 1] - all->offsets[row];
@@ -69,6 +80,7 @@ static void check_alone(const arrowprep_tokenizer *tokenizer, const arrowprep_en
     uint32_t *room = malloc(count * 4);
     int64_t found = arrowprep_ids(tokenizer, text, size, room, count, NULL);
     CHECK(found < 0 || ((size_t)found == count && (!count || !memcmp(room, alone->ids, count * 4))));
+    check_traced_alone(tokenizer, &one, count);
     if (definition && size <= LONGEST_DEFINED) {
       uint32_t expected[LONGEST_DEFINED];
       CHECK(definition(text, size, expected) == count && (!count || !memcmp(expected, alone->ids, count * 4)));

@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 18. One function per page of docs/engine.md's border.
+/* The kernel's C interface, version 19. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -150,7 +150,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 18 is what this header describes. */
+/* The version of this interface; 19 is what this header describes. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
@@ -243,6 +243,9 @@ int32_t arrowprep_encode_lists(const arrowprep_tokenizer *tokenizer, const arrow
  * there is `room` for all of them; else call again with more. */
 int64_t arrowprep_ids(const arrowprep_tokenizer *tokenizer, const uint8_t *text, size_t size,
                       uint32_t *ids, size_t room, arrowprep_failure *failure);
+/* The same with starts, ends and words: four columns of `room` numbers, one after the other. */
+int64_t arrowprep_trace(const arrowprep_tokenizer *tokenizer, const uint8_t *text, size_t size,
+                        uint32_t *columns, size_t room, arrowprep_failure *failure);
 
 /* Where rows come from and what they become. Of row i: counts[i] values from takes[i] on
  * are its own, lengths[i] with what is put around them, lefts[i] of that padding in front;

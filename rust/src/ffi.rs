@@ -552,19 +552,55 @@ pub unsafe extern "C" fn arrowprep_ids(
     room: usize,
     failure: *mut Failure,
 ) -> i64 {
+    // SAFETY: passed on
+    unsafe { alone::<false>(tokenizer, text, size, ids, room, failure) }
+}
+
+/// # Safety
+/// See the header.
+#[no_mangle]
+pub unsafe extern "C" fn arrowprep_trace(
+    tokenizer: *const Tokenizer,
+    text: *const u8,
+    size: usize,
+    columns: *mut u32,
+    room: usize,
+    failure: *mut Failure,
+) -> i64 {
+    // SAFETY: passed on
+    unsafe { alone::<true>(tokenizer, text, size, columns, room, failure) }
+}
+
+/// The tokens of one text.
+///
+/// # Safety
+/// As `arrowprep_ids`, or where traced `arrowprep_trace`.
+unsafe fn alone<const TRACE: bool>(
+    tokenizer: *const Tokenizer,
+    text: *const u8,
+    size: usize,
+    columns: *mut u32,
+    room: usize,
+    failure: *mut Failure,
+) -> i64 {
     let count = caught(failure, || {
         // SAFETY: the header asks for these
         let (tokenizer, text) = unsafe { (&*tokenizer, values(text, size)?) };
         if size >= u32::MAX as usize || std::str::from_utf8(text).is_err() {
             return Err((0, "the text is not UTF-8, or longer than 4 GB".into()));
         }
-        let mut worker = Worker::<false>::new(tokenizer, text);
+        let mut worker = Worker::<TRACE>::new(tokenizer, text);
         worker.text(0, size);
-        let found = worker.ids().ok_or((0, "the text must be encoded in another way".to_string()))?;
-        let count = found.len();
+        let Some(found) = worker.tokens() else {
+            worker.finish();
+            return Err((0, "the text must be encoded in another way".into()));
+        };
+        let count = found.ids.len();
         if count <= room {
-            // SAFETY: the header asks for so much room
-            unsafe { ids.copy_from_nonoverlapping(found.as_ptr(), count) };
+            for (i, column) in found.columns::<TRACE>().enumerate() {
+                // SAFETY: the header asks for so much room
+                unsafe { columns.add(i * room).copy_from_nonoverlapping(column.as_ptr(), count) };
+            }
         }
         worker.finish();
         Ok(count as i64)

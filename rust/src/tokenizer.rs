@@ -125,10 +125,10 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         std::mem::take(&mut self.space.out)
     }
 
-    /// The ids alone of the texts since the last time, which stay where they are; None where one was left.
-    pub fn ids(&mut self) -> Option<&[u32]> {
+    /// The tokens of the texts since the last time, which stay where they are; None where a text was left.
+    pub fn tokens(&mut self) -> Option<&mut Tokens> {
         self.flush(self.data);
-        self.space.out.left.is_empty().then_some(&self.space.out.ids)
+        self.space.out.left.is_empty().then_some(&mut self.space.out)
     }
 
     /// Give the space back to the model, where the next call starts with it.

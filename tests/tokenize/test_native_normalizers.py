@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
-from arrowprep.tokenize.native import compile_pipeline
+from arrowprep.tokenize.native import NativeEngine, compile_pipeline
 from arrowprep.tokenize.native_library import load
 from arrowprep.tokenize.normalizers import Normalizer
 from arrowprep.tokenize.patterns import Regex
@@ -101,13 +101,24 @@ def tokenizer(kind: str, normalizer: Any, cut: int = 0) -> Tokenizer:
     return tok
 
 
+def engines(tok: Tokenizer, **wanted: bool) -> tuple[NativeEngine, ReferenceEngine]:
+    pipeline = tok._engine_for(**wanted).pipeline
+    native, why = compile_pipeline(pipeline)
+    assert native is not None, why
+    return native, ReferenceEngine(pipeline)
+
+
 @pytest.mark.parametrize("kind", CUTS)
 @given(normalizer=SEQUENCES, cut=st.integers(0, 2), texts=st.lists(st.one_of(st.none(), TEXT), max_size=5))
 @settings(max_examples=60, deadline=None)
 def test_any_normalizers_give_what_the_reference_gives(
     kind: str, normalizer: Any, cut: int, texts: list[str | None]
 ) -> None:
-    check(tokenizer(kind, normalizer, cut), texts)
+    tok = tokenizer(kind, normalizer, cut)
+    check(tok, texts)
+    native, reference = engines(tok)
+    for text in filter(None, texts):
+        assert native.trace(text) == reference.trace(text)
 
 
 @st.composite
@@ -133,12 +144,11 @@ def test_added_tokens_are_normalized_too(
 @settings(max_examples=60, deadline=None)
 def test_full_offsets_are_those_of_all_characters(normalizer: Any, texts: list[str]) -> None:
     for kind in ("bytes", "characters"):
-        tok = tokenizer(kind, normalizer)
-        pipeline = tok._engine_for(full_offsets=True).pipeline
-        native, why = compile_pipeline(pipeline)
-        assert native is not None, why
+        native, reference = engines(tokenizer(kind, normalizer), full_offsets=True)
         column = pa.array(texts, pa.string())
-        assert native.encode(column, offsets=True) == ReferenceEngine(pipeline).encode(column, offsets=True)
+        assert native.encode(column, offsets=True) == reference.encode(column, offsets=True)
+        for text in texts:
+            assert native.trace(text) == reference.trace(text)
 
 
 EVERY: list[Normalizer] = [
@@ -163,9 +173,8 @@ def test_every_character_is_normalized_as_the_reference_does(normalizer: Normali
             for i in range(0, len(characters), 50)
         ]
     )
-    native, why = compile_pipeline(tokenizer("bytes", normalizer)._engine.pipeline)
-    assert native is not None, why
-    expected = ReferenceEngine(native.pipeline).encode(texts, offsets=True, words=True)
+    native, reference = engines(tokenizer("bytes", normalizer))
+    expected = reference.encode(texts, offsets=True, words=True)
     assert native.encode(texts, offsets=True, words=True) == expected
 
 
@@ -173,8 +182,7 @@ def test_places_of_text_that_is_changed_stay_in_the_kernel() -> None:
     tok = tokenizer(
         "bytes", normalizers.Sequence([*EVERY[:6], normalizers.NFC(), normalizers.Replace(Regex("b+"), "c")])
     )
-    native, _ = compile_pipeline(tok._engine.pipeline)
-    assert native is not None
+    native, _ = engines(tok)
     native._reference = None  # type: ignore[assignment]  # nobody is there to leave a text to
     found = native.encode(pa.array(["Ae\u0301\u0323ﬁbb가" * 30]), offsets=True, words=True)
     assert found.starts is not None
@@ -186,5 +194,5 @@ def test_places_of_text_that_is_changed_stay_in_the_kernel() -> None:
 )
 @pytest.mark.parametrize("unit", ["aB", "é", "\u0301", "中", "İ", " "])
 def test_time_grows_with_the_text_alone(normalizer: Normalizer, unit: str) -> None:
-    native, _ = compile_pipeline(tokenizer("bytes", normalizer)._engine.pipeline)
+    native, _ = engines(tokenizer("bytes", normalizer))
     check_time_grows_with_the_text_alone(native, unit, offsets=True)
