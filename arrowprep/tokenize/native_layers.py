@@ -76,11 +76,6 @@ class Programs:
     runs: npt.NDArray[np.uint32]
     words: npt.NDArray[np.uint64]
 
-    def may_match_nothing(self) -> bool:
-        """Whether the first layer's pattern may."""
-        alternatives = int(self.words[0])
-        return ANYWHERE in self.words[4 : 3 + 2 * alternatives : 2].tolist()
-
     def structure(self) -> LayerPrograms:
         """Holds as long as this does."""
         return LayerPrograms(self.runs.ctypes.data, len(self.runs), self.words.ctypes.data, len(self.words))

@@ -131,8 +131,6 @@ def _program(pattern: Pattern) -> bytes:
         programs = compiled((Layer(pattern, "isolated"),))
     except Unknown as problem:
         raise Unsupported(str(problem)) from problem
-    if programs.may_match_nothing():
-        raise Unsupported("its pattern may match nothing, where something would be put in")
     firsts, classes = programs.runs.astype(np.uint64).T
     count = np.array([len(firsts)], np.uint64)
     words = np.concatenate([count, firsts | classes << np.uint64(32), programs.words])

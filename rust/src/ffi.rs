@@ -27,7 +27,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 19;
+pub const ABI: u32 = 20;
 
 #[repr(C)]
 pub struct Failure {

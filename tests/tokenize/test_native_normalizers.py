@@ -53,7 +53,19 @@ ONE: st.SearchStrategy[Normalizer] = st.one_of(
     st.builds(
         normalizers.Replace,
         st.sampled_from(
-            [" ", "a", "é", "\u0301", Regex(" {2,}"), Regex(r"\s+"), Regex("[ab]+(?=-)|é"), Regex(".")]
+            [
+                " ",
+                "a",
+                "é",
+                "\u0301",
+                Regex(" {2,}"),
+                Regex(r"\s+"),
+                Regex("[ab]+(?=-)|é"),
+                Regex("."),
+                "",
+                Regex(r"a*|(?<=b)(?=é)"),
+                Regex("^|B+?|$"),
+            ]
         ),
         st.sampled_from([SPACE, "", " ", "ab", "É"]),
     ),

@@ -93,11 +93,6 @@ impl Layers {
         (effort.left > 0).then(|| in_bytes(spans, places))
     }
 
-    /// Whether the first layer's pattern may.
-    pub fn may_match_nothing(&self) -> bool {
-        self.layers.first().is_some_and(|layer| layer.program.may_be_empty())
-    }
-
     /// Where the matches of the first layer's pattern are, in bytes. None where it takes too many steps.
     pub fn matches<'p>(
         &self,
