@@ -35,7 +35,7 @@ def texts() -> pa.Array:
 NAMES = ["gpt2", "llama3like", "qwen3", "gptoss", "llama2like", "xlmr", "t5like", "nepali_sp", "minilm"]
 
 
-@pytest.mark.parametrize("name", [*NAMES, "pix2tex"])
+@pytest.mark.parametrize("name", [*NAMES, "pix2tex", "clip"])
 def test_golden_texts_are_encoded_as_the_reference_does(name: str, texts: pa.Array) -> None:
     assert ROOT is not None
     folder = Path(ROOT, "tokenizers", name)
