@@ -16,8 +16,10 @@ COMPRESSIONS = (None, "lz4", "zstd")
 _OFF = {"", "0", "off", "false", "f", "no", "n"}
 
 
-def _user_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arrowprep"
+def _cache_dir() -> Path:
+    # one Path: each takes as long as a short text
+    caches = os.environ.get("XDG_CACHE_HOME") or f"{os.path.expanduser('~')}/.cache"
+    return Path(os.environ.get("ARROWPREP_CACHE") or f"{caches}/arrowprep").expanduser()
 
 
 def _word(name: str, default: str = "") -> str:
@@ -80,7 +82,7 @@ class Settings:
         """ARROWPREP_CACHE, _CACHE_MAX_BYTES, _CACHE_COMPRESSION, _CHECK_ROOM, _VERIFY, _ENGINE, _THREADS
         and _DISABLE_PROGRESS_BARS."""
         return cls(
-            cache_dir=Path(os.environ.get("ARROWPREP_CACHE") or _user_cache()).expanduser(),
+            cache_dir=_cache_dir(),
             engine=_word("ARROWPREP_ENGINE") or "auto",
             threads=_count("ARROWPREP_THREADS", "a number of threads"),
             cache_max_bytes=_count("ARROWPREP_CACHE_MAX_BYTES", "a number of bytes"),

@@ -25,6 +25,8 @@ from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 Span = tuple[int, int]
 
 ASCII_WORTH_A_TWIN = 20_000  # characters; making the twin takes as long as these, some 3 ms
+# of normalizers in many files: no need to compile them, half a millisecond each, to see that they can be
+SURE = frozenset({" {2,}", r"\s+"})
 STAND_IN = "\ufdd0"  # a noncharacter: no version of Unicode gives it a property
 # U+0295 was Ll in Unicode 16 and is Lo since 17; U+0138 is Ll, without case, in all
 RECLASSIFIED = {0x295: 0x138}
@@ -45,11 +47,18 @@ class Pattern:
         self.source = source
         self.literal = literal
         self._ascii_seen = 0
+        if not literal and source not in SURE:
+            self.compiled  # noqa: B018 - a broken pattern is an error here
+
+    @cached_property
+    def compiled(self) -> Any:
+        """What runs it."""
+        source = regex.escape(self.source) if self.literal else translate(self.source)
         try:
-            self.compiled = regex.compile(regex.escape(source) if literal else translate(source), regex.V1)
+            return regex.compile(source, regex.V1)
         except regex.error as error:
             raise BadTokenizerFile(
-                f"the pattern {source!r} cannot be used: {error}", pattern=source
+                f"the pattern {self.source!r} cannot be used: {error}", pattern=self.source
             ) from error
 
     def __eq__(self, other: object) -> bool:

@@ -310,6 +310,7 @@ unsafe fn kind(parts: &ModelParts) -> Outcome<Kind> {
                 },
                 visible: affix(0),
                 affixes,
+                may_be_cut: !over_bytes,
             };
             CharacterBpe::new(&tokens, ids, ways, options).map(|bpe| Kind::Characters(Box::new(bpe)))
         }

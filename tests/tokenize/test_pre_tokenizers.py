@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize import Regex, Tokenizer, normalizers, pre_tokenizers
 from arrowprep.tokenize.models import WordLevel
-from arrowprep.tokenize.oniguruma import Pattern, as_unicode_16, settled, translate
+from arrowprep.tokenize.oniguruma import SURE, Pattern, as_unicode_16, settled, translate
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS, split_spans
 
 
@@ -139,6 +139,11 @@ class TestOniguruma:
 
     def test_patterns_are_translated_once(self) -> None:
         assert translate(r"[\d--]") == r"[\d\-\-]"
+
+
+@pytest.mark.parametrize("source", SURE)
+def test_patterns_that_are_compiled_late_are_good(source: str) -> None:
+    assert Pattern(source).find("a  b") == [(1, 3)]
 
 
 def test_a_sequence_cuts_what_the_one_before_cut() -> None:

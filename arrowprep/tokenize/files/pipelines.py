@@ -57,7 +57,7 @@ def read(file: Path, unpack: Read, options: Mapping[str, Any]) -> tuple[Any, dic
     from arrowprep.tokenize.tokenizer import Tokenizer
 
     name, content = _plain_name(file), unpack(file)
-    if re.fullmatch(r"tekken.*\.json", name):
+    if name.startswith("tekken") and name.endswith(".json"):
         from arrowprep.tokenize.files import tekken
 
         tokenizer = tekken.read_tekken(content, name)

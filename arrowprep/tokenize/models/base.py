@@ -213,7 +213,8 @@ class Vocabulary:
     def order(self) -> npt.NDArray[np.int64] | None:
         """(n,) the places of the tokens in the order of their ids; None where that is the order given."""
         numbers = self.numbers
-        return None if (numbers[1:] > numbers[:-1]).all() else np.argsort(numbers, kind="stable")
+        rising = self._read.rising if self._read else (numbers[1:] > numbers[:-1]).all()
+        return None if rising else np.argsort(numbers, kind="stable")
 
     def by_id(self) -> dict[str, int]:
         """In the order of ids, as files are written."""

@@ -51,8 +51,11 @@ class FlatVocabulary:
 
     def token_of(self, id: int) -> str | None:
         """The token of an id. Only where the ids rise."""
-        place = int(np.searchsorted(self.numbers, id))
-        known = place < len(self.numbers) and self.numbers[place] == id
+        numbers = self.numbers
+        if 0 <= id < len(numbers) and numbers[id] == id:
+            return self.texts.text(id)
+        place = int(np.searchsorted(numbers, id))
+        known = place < len(numbers) and numbers[place] == id
         return self.texts.text(place) if known else None
 
     def first(self, n: int) -> FlatVocabulary:

@@ -120,9 +120,10 @@ class CharacterMap:
         (size,) = struct.unpack_from("<I", data)
         if size % 4 or size + 4 > len(data) or not size:
             raise BadTokenizerFile("the character map is cut short")
-        # an array and not a tuple: of 60,000 numbers few are ever looked at
-        self._units = array("I", data[4 : 4 + size])
+        # where they are, and no copy: of 60,000 numbers few are ever looked at
+        self._units: memoryview | array[int] = memoryview(data)[4 : 4 + size].cast("I")
         if sys.byteorder == "big":  # pragma: no cover - the file is little-endian
+            self._units = array("I", self._units)
             self._units.byteswap()
         self._texts = data[4 + size :]
         self._found: dict[str, str | None] = {}

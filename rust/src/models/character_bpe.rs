@@ -14,6 +14,7 @@ use crate::vocabulary::Vocabulary;
 ///
 /// visible: the character that stands for a space in the vocabulary; pieces have the space then,
 /// and of the tokens the one with it is meant. Empty where a space is a space
+/// may_be_cut: whether pieces come as they are in a text, whose characters are cut apart where no merge crosses
 pub struct Options<'a> {
     pub unknown: Unknown,
     pub fuse_unknown: bool,
@@ -21,6 +22,7 @@ pub struct Options<'a> {
     pub ignore_merges: bool,
     pub visible: &'a [u8],
     pub affixes: Affixes<&'a [u8]>,
+    pub may_be_cut: bool,
 }
 
 /// What becomes of a character that is no token and not spelled in bytes.
@@ -68,16 +70,18 @@ impl CharacterBpe {
             true => id(format!("<0x{byte:02X}>").as_bytes()),
             false => NONE,
         };
-        let of_ascii = |form: Form, code: usize| {
-            let mut token = Vec::new();
-            affixes.write(form & affixes.forms(), &[code as u8], &mut token);
-            id(&token)
-        };
-        let ascii = std::array::from_fn(|form| std::array::from_fn(|code| of_ascii(form, code)));
+        let (mut ascii, mut token) = (Box::new([[NONE; 128]; FORMS]), Vec::new());
+        for form in (0..FORMS).filter(|form| form & affixes.forms() == *form) {
+            for code in 0..128u8 {
+                token.clear();
+                affixes.write(form, &[code], &mut token);
+                ascii[form][code as usize] = id(&token);
+            }
+        }
         let mut bpe = CharacterBpe {
             bytes: std::array::from_fn(byte),
             rules: Rules::over_symbols(joins.table()?, joins.results, &ascii[0]),
-            ascii: Box::new(ascii),
+            ascii,
             visible: if visible.is_empty() { b" " } else { visible }.to_vec(),
             affixes: affixes.owned(),
             forms: affixes.forms(),
@@ -88,7 +92,8 @@ impl CharacterBpe {
             vocabulary,
         };
         // with affixes a token depends on what else is in its piece
-        if bpe.forms == 0 && !options.ignore_merges && !bpe.joins_special(&joins.pairs) {
+        if options.may_be_cut && bpe.forms == 0 && !options.ignore_merges && !bpe.joins_special(&joins.pairs)
+        {
             let spells_all = bpe.bytes.iter().all(|&id| id != NONE);
             let singles = tokens.iter().filter_map(|token| only_character(token, visible));
             bpe.bigrams = Some(Bigrams::new(&neighbours, (!spells_all).then_some(singles)));

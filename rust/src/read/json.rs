@@ -82,8 +82,7 @@ impl<'a> Scanner<'a> {
     pub fn string(&mut self, out: &mut Vec<u8>) -> Option<()> {
         self.take(b'"')?;
         loop {
-            let plain =
-                self.data[self.at..].iter().position(|&byte| byte < b' ' || byte == b'"' || byte == b'\\')?;
+            let plain = find(&self.data[self.at..], ends_plain)?;
             out.extend_from_slice(&self.data[self.at..self.at + plain]);
             self.at += plain + 1;
             match self.data[self.at - 1] {
@@ -102,7 +101,7 @@ impl<'a> Scanner<'a> {
     {
         self.take(b'"')?;
         let data: &'a [u8] = self.data;
-        let stop = data[self.at..].iter().position(|&byte| byte < b' ' || byte == b'"' || byte == b'\\')?;
+        let stop = find(&data[self.at..], ends_plain)?;
         if data[self.at + stop] == b'"' {
             let start = self.at;
             self.at += stop + 1;
@@ -228,7 +227,7 @@ impl<'a> Scanner<'a> {
     fn skip_string(&mut self) -> Option<()> {
         self.at += 1;
         loop {
-            self.at += self.data[self.at..].iter().position(|&byte| byte == b'"' || byte == b'\\')? + 1;
+            self.at += find(&self.data[self.at..], |byte| byte == b'"' || byte == b'\\')? + 1;
             if self.data[self.at - 1] == b'"' {
                 return Some(());
             }
@@ -236,6 +235,27 @@ impl<'a> Scanner<'a> {
             self.data.get(self.at)?;
         }
     }
+}
+
+/// Whether a string is not as it is written from here on: it ends, or something is escaped or wrong.
+fn ends_plain(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
+}
+
+/// Bytes that are looked at one by one, as most strings are short; then as many at once, which compilers make vectors of.
+const BLOCK: usize = 64;
+
+/// Where the first byte is of which `is_found` is true.
+#[inline]
+fn find(data: &[u8], is_found: impl Fn(u8) -> bool) -> Option<usize> {
+    let (near, far) = data.split_at(data.len().min(BLOCK));
+    if let Some(at) = near.iter().position(|&byte| is_found(byte)) {
+        return Some(at);
+    }
+    let passed = |block: &&[u8]| !block.iter().fold(false, |found, &byte| found | is_found(byte));
+    let far_at = BLOCK * far.chunks_exact(BLOCK).take_while(passed).count();
+    let at = far[far_at..].iter().position(|&byte| is_found(byte))?;
+    Some(near.len() + far_at + at)
 }
 
 #[cfg(test)]
@@ -253,6 +273,15 @@ mod tests {
         assert_eq!(string(r#""\u00e9\ud83d\ude00é""#).unwrap(), "é😀é".as_bytes());
         for broken in [r#""a"#, r#""\x""#, r#""\u12"#, r#""\ud83d""#, r#""\ud83dA""#, "\"\n\"", "a", "\"\\"] {
             assert_eq!(string(broken), None, "{broken}");
+        }
+        for size in (0..200).chain([1 << 12]) {
+            let plain = "é!".repeat(size);
+            assert_eq!(
+                string(&format!(r#""{plain}\t{plain}""#)),
+                Some(format!("{plain}\t{plain}").into_bytes())
+            );
+            assert_eq!(string(&format!("\"{plain}\n\"")), None);
+            assert_eq!(Scanner::new(format!(r#"["{plain}\"", 1]"#).as_bytes()).skip(), Some(()));
         }
         let mut room = Vec::new();
         assert_eq!(Scanner::new(br#""plain""#).text(&mut room), Some(&b"plain"[..]));

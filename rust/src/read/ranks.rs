@@ -78,6 +78,7 @@ fn add(encoded: &[u8], rank: u32, parts: &mut Parts) -> Option<()> {
 }
 
 /// The bytes of base64 that is padded to fours, and has no bits to spare. `=` alone, which Whisper's file has, has none.
+/// `put` gets bytes of broken text too, before that is seen.
 pub fn decode(encoded: &[u8], mut put: impl FnMut(&[u8])) -> Option<()> {
     if encoded == b"=" {
         return Some(());
@@ -87,18 +88,23 @@ pub fn decode(encoded: &[u8], mut put: impl FnMut(&[u8])) -> Option<()> {
         return None;
     }
     let (whole, last) = encoded[..encoded.len() - padding].split_at((encoded.len() - padding) / 4 * 4);
-    for four in whole.chunks_exact(4) {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| SIXES[four[i] as usize]);
-        if a.min(b).min(c).min(d) == 0 {
-            return None;
+    let mut seen = 0; // all sixes together
+    for fours in whole.chunks(64) {
+        let mut bytes = [0; 48];
+        for (four, three) in fours.chunks_exact(4).zip(bytes.chunks_exact_mut(3)) {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|i| SIXES[four[i] as usize]);
+            seen |= a | b | c | d;
+            let bits = (a as u32) << 18 | (b as u32) << 12 | (c as u32) << 6 | d as u32;
+            three.copy_from_slice(&bits.to_be_bytes()[1..]);
         }
-        let bits = (a as u32 - 1) << 18 | (b as u32 - 1) << 12 | (c as u32 - 1) << 6 | (d as u32 - 1);
-        put(&bits.to_be_bytes()[1..]);
+        put(&bytes[..fours.len() / 4 * 3]);
     }
     if !last.is_empty() {
         let mut bits = 0u32;
         for &character in last {
-            bits = bits << 6 | SIXES[character as usize].checked_sub(1)? as u32;
+            let six = SIXES[character as usize];
+            seen |= six;
+            bits = bits << 6 | six as u32;
         }
         bits <<= 6 * (4 - last.len());
         let bytes = bits.to_be_bytes();
@@ -107,16 +113,18 @@ pub fn decode(encoded: &[u8], mut put: impl FnMut(&[u8])) -> Option<()> {
             return None;
         }
     }
-    Some(())
+    (seen & NO_SIX == 0).then_some(())
 }
 
-/// What each character of base64 stands for, and 1 more; 0 of others.
+const NO_SIX: u8 = 0x80;
+
+/// What each character of base64 stands for, or that it is none.
 const SIXES: [u8; 256] = {
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut table = [0; 256];
+    let mut table = [NO_SIX; 256];
     let mut i = 0;
     while i < 64 {
-        table[letters[i] as usize] = i as u8 + 1;
+        table[letters[i] as usize] = i as u8;
         i += 1;
     }
     table
@@ -131,6 +139,25 @@ mod tests {
         let parts = read_ranks(b"IQ== 0\nIGE= 2\r\n= 5\nw6kh 7").unwrap();
         assert_eq!(parts.tokens.data, "!ĠaÃ©!".as_bytes());
         assert_eq!((parts.tokens.offsets, parts.ids), (vec![0, 1, 4, 4, 9], vec![0, 2, 5, 7]));
+    }
+
+    #[test]
+    fn base64_is_seen_to_be_that_wherever_it_breaks() {
+        let good = "QUFB".repeat(40);
+        let decoded = |text: &str| {
+            let mut bytes = Vec::new();
+            decode(text.as_bytes(), |some| bytes.extend_from_slice(some)).map(|()| bytes)
+        };
+        assert_eq!(decoded(&good), Some(b"AAA".repeat(40)));
+        assert_eq!(decoded(&(good.clone() + "QUE=")), Some([b"AAA".repeat(40), b"AA".to_vec()].concat()));
+        for at in 0..good.len() {
+            for wrong in [b'=', b'-', b'\n', 0x80] {
+                let mut broken = good.clone().into_bytes();
+                broken[at] = wrong;
+                // the last one may be padding, which has no bits to spare here
+                assert_eq!(decode(&broken, |_| {}), None, "{wrong} at {at}");
+            }
+        }
     }
 
     #[test]
