@@ -97,6 +97,9 @@ pub struct Cache {
 
 const SEEN: usize = 1 << 15; // 128 KB, not for small caches
 const FEWEST_LINES: usize = 1 << 11; // 128 KB
+/// Text of which a quarter of a line's entries are new pieces, in the first MB of English and code.
+const BYTES_A_LINE: usize = 32;
+const MOST_EXPECTED: usize = 1 << 16; // lines, 4 MB
 
 /// The key of a piece of 1 to 15 bytes.
 ///
@@ -250,11 +253,20 @@ impl Cache {
     }
 
     fn resize(&mut self, lines: usize) {
-        let old = std::mem::replace(&mut self.lines, Table::new(Line::default(), lines));
+        // SAFETY: a line is numbers, and those of an empty one are 0
+        let old = std::mem::replace(&mut self.lines, unsafe { Table::zeroed(lines) });
         self.shift = 64 - lines.ilog2();
         self.used = 0;
         for entry in old.iter().flat_map(|line| &line.0).filter(|entry| entry.key != [0, 0]) {
             self.put(*entry);
+        }
+    }
+
+    /// Be as large as `bytes` of new text will make it, for to grow by steps is to write all of it again.
+    pub fn expect(&mut self, bytes: usize) {
+        let lines = (bytes / BYTES_A_LINE).next_power_of_two().min(MOST_EXPECTED).min(self.most_lines);
+        if lines > self.lines.len() {
+            self.resize(lines);
         }
     }
 

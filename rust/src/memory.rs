@@ -32,6 +32,17 @@ impl<T: Copy> Table<T> {
         table
     }
 
+    /// `len` elements of nothing but zeros.
+    ///
+    /// # Safety
+    /// Zeros must be a value of `T`.
+    pub unsafe fn zeroed(len: usize) -> Self {
+        let table = Table::<T>::unwritten(len);
+        // SAFETY: inside the allocation; the caller's promise
+        unsafe { table.first.as_ptr().write_bytes(0, len) };
+        table
+    }
+
     /// Room whose elements must all be written before anything reads them.
     fn unwritten(len: usize) -> Self {
         let layout = Self::layout(len);

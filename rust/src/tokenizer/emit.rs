@@ -14,6 +14,29 @@ use crate::tokens::{to_characters, Emitter, Place};
 /// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
 const MOST_EXPECTED: usize = 16 << 20;
 
+impl Space {
+    /// Gather the keys of short pieces from event `from` on that the cache does not have.
+    #[inline(always)]
+    fn find_unknown(&mut self, from: usize, probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool)) {
+        let Space { cache, queue, unknown, .. } = self;
+        unknown.clear();
+        let lines = cache.lines();
+        for event in &queue.events()[from..] {
+            let is_known = lines.get(event.line as usize).is_some_and(|line| probe(line, &event.key).1);
+            if !is_known && is_short(event.key) && !cache.has(event.key) {
+                unknown.push(event.key);
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn find_unknown_avx2(&mut self, from: usize) {
+        // SAFETY: this function's own promise
+        self.find_unknown(from, |line, key| unsafe { entry_of_avx2(line, key) })
+    }
+}
+
 impl<const TRACE: bool> Worker<'_, TRACE> {
     /// Turn the events that wait into tokens.
     pub(super) fn flush(&mut self, data: &[u8]) {
@@ -85,15 +108,13 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     /// Let the model work out short pieces from `from` on that are not known: several at a time are sooner.
     #[inline(never)]
     fn learn(&mut self, from: usize) {
-        let Space { cache, queue, unknown, bench, scratch, .. } = &mut *self.space;
-        unknown.clear();
-        let lines = cache.lines();
-        for event in queue.events()[from..].iter().filter(|event| is_short(event.key)) {
-            let at_home = lines.get(event.line as usize).is_some_and(|line| entry_of(line, event.key).1);
-            if !at_home && !cache.has(event.key) {
-                unknown.push(event.key);
-            }
+        match self.path {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 => unsafe { self.space.find_unknown_avx2(from) },
+            _ => self.space.find_unknown(from, |line, key| entry_of(line, *key)),
         }
+        let Space { cache, queue, unknown, bench, scratch, .. } = &mut *self.space;
         let shift = cache.shift();
         self.tokenizer.model.kind.learn(unknown, cache, bench, scratch);
         if cache.shift() != shift {
@@ -103,6 +124,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
 
     /// Room for the tokens that `bytes` of text come to, roughly: growing later copies what is there.
     pub fn expect(&mut self, bytes: usize) {
+        self.space.cache.expect(bytes);
         let tokens = (bytes / 3).min(MOST_EXPECTED) + 4 * CAPACITY;
         for column in self.space.out.columns::<TRACE>() {
             column.reserve_exact(tokens);
