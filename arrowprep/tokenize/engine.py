@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from arrowprep.config import settings
 from arrowprep.errors import TokenizerError
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from arrowprep.tokenize.pipeline import Pipeline
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(NamedTuple):
     """Token ids of n texts, and where each token came from.
 
     ids: (n,) list<int32>; null where the text is null

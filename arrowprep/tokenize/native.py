@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from ctypes import addressof, byref, c_uint32
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -119,8 +118,7 @@ class NativeEngine:
             return self._encode(texts, offsets, words) if len(texts) else self._none(offsets, words)
         if pa.types.is_dictionary(kind):
             encoded = self.encode(texts.dictionary, offsets=offsets, words=words)
-            columns = (getattr(encoded, field.name) for field in fields(encoded))
-            return Encoded(*(None if column is None else column.take(texts.indices) for column in columns))
+            return Encoded(*(None if column is None else column.take(texts.indices) for column in encoded))
         if pa.types.is_null(kind) or pa.types.is_string_view(kind):
             return self.encode(texts.cast(_LARGE), offsets=offsets, words=words)
         raise NotText(f"texts are Arrow strings, not {kind}", given=str(kind))
@@ -184,8 +182,8 @@ class NativeEngine:
             raise
         places = np.arange(len(texts))
         places[left.to_numpy()] = len(texts) + np.arange(len(left))
-        columns = ((getattr(encoded, f.name), getattr(by_reference, f.name)) for f in fields(encoded))
-        return Encoded(*(None if a is None else pa.concat_arrays([a, b]).take(places) for a, b in columns))
+        both = zip(encoded, by_reference, strict=True)
+        return Encoded(*(None if a is None else pa.concat_arrays([a, b]).take(places) for a, b in both))
 
 
 class _Rows:

@@ -105,8 +105,7 @@ class ReferenceEngine:
         """Ids of each text without the post-processor's tokens, truncation or padding."""
         if pa.types.is_dictionary(texts.type):
             encoded = self.encode(texts.dictionary, offsets=offsets, words=words)
-            columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
-            return Encoded(*(None if column is None else column.take(texts.indices) for column in columns))
+            return Encoded(*(None if column is None else column.take(texts.indices) for column in encoded))
         if not any(is_text(texts.type) for is_text in TEXT_TYPES) and not pa.types.is_null(texts.type):
             raise NotText(f"texts are Arrow strings, not {texts.type}", given=str(texts.type))
         names = LOCATED if offsets or words else IDS
