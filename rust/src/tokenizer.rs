@@ -4,6 +4,7 @@ mod emit;
 mod route;
 mod space;
 mod units;
+mod words;
 
 pub use route::Route;
 pub use space::Space;
@@ -15,17 +16,20 @@ use crate::steps::Step;
 use crate::tokens::Tokens;
 use crate::unicode::Characters;
 use std::sync::Arc;
+use words::PlainWords;
 
 /// All that decides the ids of a text.
 ///
 /// in_raw: added tokens that are looked for in the text as given; in_normalized: the others;
-/// knows_start: whether places must be kept to know what stands for the start of the text
+/// knows_start: whether places must be kept to know what stands for the start of the text; plain_words: where words of
+/// plain text are pieces
 pub struct Tokenizer {
     pub model: Arc<Model>,
     pub route: Route,
     pub in_raw: Option<Matcher>,
     pub in_normalized: Option<Matcher>,
     knows_start: bool,
+    plain_words: Option<PlainWords>,
 }
 
 impl Tokenizer {
@@ -43,7 +47,8 @@ impl Tokenizer {
             _ => true,
         };
         let knows_start = route.after.iter().any(first) && route.before.iter().any(moves);
-        Tokenizer { model, route, in_raw, in_normalized, knows_start }
+        let plain_words = PlainWords::new(&route, &model.kind).filter(|_| in_normalized.is_none());
+        Tokenizer { model, route, in_raw, in_normalized, knows_start, plain_words }
     }
 }
 

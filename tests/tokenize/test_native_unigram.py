@@ -90,6 +90,73 @@ def test_graphemes_are_replaced_whole(texts: list[str]) -> None:
     check(tokenizer(model, normalizers.Precompiled(charsmap(every)), pre_tokenizers.Metaspace()), list(texts))
 
 
+FOLDED = normalizers.Precompiled(
+    charsmap(
+        {key.encode(): " " for key in "\t\n\r\xa0\u3000"}
+        | {
+            "é".encode(): "e",
+            "中".encode(): " a ",
+            b"e\xcc\x81": "é",
+            b"b\xcc\x81\xcc\x81": "c",
+            b"\0": "",
+            b"\x01": " ",
+        }
+    )
+)
+FOLDS: list[Any] = [
+    FOLDED,
+    normalizers.Sequence(
+        [FOLDED, normalizers.Strip(left=False, right=True), normalizers.Replace(Regex(" {2,}"), SPACE)]
+    ),
+    normalizers.Sequence([FOLDED, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]),
+    normalizers.Sequence([normalizers.Replace("é", " a"), normalizers.Strip(), FOLDED]),
+]
+PARTS = ["a", "bc", "a" * 20, "ab c " * 15, " ", "  ", "\n", "\t", "\r", "\x0b", "\0", "\x01"]
+OTHERS = [
+    "é",
+    "中",
+    "e\u0301",
+    "\u0301",
+    "\u0600",
+    "\u200d",
+    "\u3000",
+    "\xa0",
+    "\u2028",
+    SPACE,
+    "b\u0301\u0301",
+    "\u0600 ",
+]
+
+
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from([*PARTS, *PARTS, *OTHERS]), max_size=30).map("".join), max_size=4
+    ),
+    normalizer=st.sampled_from([None, *FOLDS]),
+    pre_tokenizer=st.sampled_from([PRE_TOKENIZERS[1], PRE_TOKENIZERS[3]]),
+)
+@settings(max_examples=250, deadline=None)
+def test_plain_words_between_others_are_those_of_the_steps(
+    texts: list[str], normalizer: Any, pre_tokenizer: Any
+) -> None:
+    tokens = [SPACE, *"abce", "é", "ab", f"{SPACE}a", "aa", "aaa", f"{SPACE}bc"]
+    model = models.Unigram([("<unk>", 0.0), *((t, -1.0 - i / 3) for i, t in enumerate(tokens))], 0)
+    check(tokenizer(model, normalizer, pre_tokenizer), list(texts))
+
+
+def test_marks_behind_letters_are_left_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = pa.array(["e\u0301 b\u0301\u0301", "xe\u0301", "\u0301e", "a\u0301\u0301"])
+    native, why = compile_pipeline(
+        tokenizer(
+            models.Unigram([("<unk>", 0.0), ("é", -1.0), ("c", -1.0)], 0), FOLDED, None
+        )._engine.pipeline
+    )
+    assert native is not None, why
+    expected = native._reference.encode(texts).ids
+    monkeypatch.setattr(native, "_reference", None)
+    assert native.encode(texts).ids == expected
+
+
 def test_added_tokens_stand_where_white_space_was() -> None:
     model = models.Unigram([("<unk>", 0.0), (f"{SPACE}a", -1.0), ("a", -1.5), (SPACE, -3.0)], 0)
     tok = tokenizer(model, NORMALIZERS[2], PRE_TOKENIZERS[3])

@@ -136,14 +136,16 @@ def test_separators_become_spaces_in_machine_translation() -> None:
 
 
 def charsmap(entries: dict[bytes, str]) -> bytes:
-    """A double array of one level: single bytes and what they become."""
-    units = [0] * 1024
-    units[0] = 256 << 10  # the root's children begin at 256
+    """A double array of byte strings and what they become: each node has 256 places for its children."""
+    starts = dict.fromkeys(key[:length] for key in entries for length in range(len(key) + 1))
+    bases = {start: 256 * number for number, start in enumerate(starts, 1)}
+    units = [0] * (256 * (len(bases) + 1))
     texts = b""
-    for number, (key, new) in enumerate(entries.items()):
-        node, leaf = 256 ^ key[0], 512 + number
-        units[node] = key[0] | 1 << 8 | (node ^ leaf) << 10
-        units[leaf] = 1 << 31 | len(texts)
+    for start, base in bases.items():
+        node = bases[start[:-1]] ^ start[-1] if start else 0
+        units[node] = (node ^ base) << 10 | (start in entries) << 8 | (start[-1] if start else 0)
+    for key, new in entries.items():
+        units[bases[key]] = 1 << 31 | len(texts)
         texts += new.encode() + b"\0"
     table = b"".join(unit.to_bytes(4, "little") for unit in units)
     return len(table).to_bytes(4, "little") + table + texts

@@ -10,11 +10,13 @@ mod classify;
 mod layers;
 mod pattern;
 mod scalar;
+mod words;
 
 pub use bert::BertSplitter;
 pub use blocks::Splitter;
 pub use classify::{cpu_path, CpuPath};
 pub use layers::{Layers, Pieces};
+pub use words::{Byte, Bytes, WordFinder, WORDS};
 
 /// The patterns that are known, by the name of their family.
 ///

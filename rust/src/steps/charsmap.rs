@@ -3,7 +3,7 @@
 //! Source: darts-clone, as SentencePiece uses it.
 
 use crate::aligned::{Aligned, Rewriter, View};
-use crate::unicode::{by_code_point, count, decode, is_continuation};
+use crate::unicode::{by_code_point, count, decode, is_continuation, start_before};
 use crate::unicode_runs::JOINS;
 use std::sync::OnceLock;
 
@@ -13,6 +13,10 @@ const LONGEST_GRAPHEME: usize = 6;
 /// What may join characters into one grapheme: it goes on with the character before it, or the next goes on with it.
 const EXTENDS: u8 = 1;
 const ATTACHES: u8 = 2;
+
+/// From here on letters may join by more than marks behind them: India's scripts, Hangul, and what is put together by
+/// invisible characters.
+const BEYOND_PLAIN: u32 = 0x900;
 
 pub struct Charsmap {
     units: Vec<u32>,
@@ -59,18 +63,35 @@ impl Charsmap {
         None
     }
 
+    /// Whether a character of ASCII stays as it is, whatever stands around it.
+    pub fn is_plain(&self, byte: u8) -> bool {
+        self.plain[byte as usize] && (byte != b'\r' || self.find(b"\r\n").is_none())
+    }
+
+    /// Whether it becomes a space.
+    pub fn makes_space(&self, byte: u8) -> bool {
+        let key = if byte == b'\r' { &b"\r\n"[..] } else { &[byte] };
+        self.joins[byte as usize] == 0 && [&key[..1], key].iter().all(|key| self.find(key) == Some(b" "))
+    }
+
+    /// Whether the last character of `text` may go on with the next.
+    pub fn may_join_next(&self, text: &[u8]) -> bool {
+        start_before(text, text.len())
+            .is_some_and(|at| self.joins[decode(text, at).0 as usize] & ATTACHES != 0)
+    }
+
     /// Whether all of a text is plain ASCII.
     pub fn leaves(&self, text: &[u8]) -> bool {
         text.iter().all(|&byte| byte < 0x80 && self.plain[byte as usize])
     }
 
-    /// Whether the text changed; None where it may hold a grapheme that is replaced whole: for these the reference
-    /// engine is asked.
+    /// Whether the text changed; None where it may hold a grapheme that is replaced whole, and more than a letter and
+    /// marks of Europe's and the Near East's scripts: for these the reference engine is asked.
     pub fn apply(&self, from: View, to: &mut Aligned) -> Option<bool> {
         let text = from.text;
         let mut out = Rewriter::new(from, self.full, to);
-        let mut changed = false;
-        let (mut at, mut kept) = (0, 0);
+        let mut kept = 0;
+        let mut at = 0;
         let mut cluster = 0; // where what may be a grapheme began
         let mut before = 0u8;
         while at < text.len() {
@@ -87,20 +108,63 @@ impl Charsmap {
                 (len, joins, cluster) = (2, 0, at);
             } else if at == 0 || (before & ATTACHES == 0 && joins & EXTENDS == 0) {
                 cluster = at;
+            } else if let Some(end) = self.end_of_marks(text, cluster, at).filter(|_| kept <= cluster) {
+                let is_whole = end - cluster < LONGEST_GRAPHEME
+                    && self.replace(text, cluster, end, &mut kept, &mut out)?;
+                while at < end && !is_whole {
+                    let len = decode(text, at).1;
+                    self.replace(text, at, at + len, &mut kept, &mut out)?;
+                    at += len;
+                }
+                (at, before) = (end, 0);
+                continue;
             } else if self.may_be_replaced_whole(&text[cluster..at + len], at - cluster) {
                 return None;
             }
-            if let Some(new) = self.find(&text[at..at + len]) {
-                out.keep(kept, at);
-                kept = at + len;
-                replace(&mut out, count(&text[at..kept]), std::str::from_utf8(new).ok()?);
-                changed = true;
-            }
+            self.replace(text, at, at + len, &mut kept, &mut out)?;
             before = joins;
             at += len;
         }
         out.keep(kept, text.len());
-        Some(changed)
+        Some(kept > 0)
+    }
+
+    /// Put what text[start..stop] is replaced by behind all from `kept` on; whether it is.
+    fn replace(
+        &self,
+        text: &[u8],
+        start: usize,
+        stop: usize,
+        kept: &mut usize,
+        out: &mut Rewriter,
+    ) -> Option<bool> {
+        let Some(new) = self.find(&text[start..stop]) else { return Some(false) };
+        out.keep(*kept, start);
+        *kept = stop;
+        replace(out, count(&text[start..stop]), std::str::from_utf8(new).ok()?);
+        Some(true)
+    }
+
+    /// Where the grapheme ends that is the character at `start` and the marks from `at` on, as far as that is plain.
+    fn end_of_marks(&self, text: &[u8], start: usize, at: usize) -> Option<usize> {
+        let joins = |code: u32| self.joins[code as usize];
+        let (first, len) = decode(text, start);
+        let is_control = matches!(first, 0..=0x1f | 0x7f..=0x9f | 0xad | 0x61c);
+        if is_control || first >= BEYOND_PLAIN || joins(first) != 0 || start + len != at {
+            return None;
+        }
+        let mut end = at;
+        while end < text.len() {
+            let (code, len) = decode(text, end);
+            if joins(code) & EXTENDS == 0 {
+                break;
+            }
+            if code >= BEYOND_PLAIN {
+                return None;
+            }
+            end += len;
+        }
+        Some(end)
     }
 
     /// Whether a grapheme that ends with `cluster` may be, which begins before `last` there.

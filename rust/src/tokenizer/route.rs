@@ -46,6 +46,14 @@ const STARTS: usize = 256;
 impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// A stretch of the text as it was given, between added tokens.
     pub(super) fn routed(&mut self, start: usize, stop: usize) {
+        match &self.tokenizer.plain_words {
+            Some(words) if !TRACE => self.words(words, start, stop),
+            _ => self.by_steps(start, stop),
+        }
+    }
+
+    /// The same step by step.
+    pub(super) fn by_steps(&mut self, start: usize, stop: usize) {
         let at = start - self.first_byte();
         let tokenizer = self.tokenizer;
         let placed = TRACE || tokenizer.knows_start;

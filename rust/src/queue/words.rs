@@ -1,0 +1,119 @@
+//! Words that stand behind any white space, as the pieces that they are behind a space.
+
+use super::{Event, Queue};
+use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY};
+use crate::split::CpuPath;
+
+impl Queue {
+    /// Words of data[base..] between white space, each behind one space; nothing is kept of where they are. How many are
+    /// taken: up to a long one that no space stands before.
+    pub fn words(
+        &mut self,
+        path: CpuPath,
+        cache: &Cache,
+        data: &[u8],
+        base: usize,
+        starts: &[u32],
+        stops: &[u32],
+    ) -> usize {
+        match path {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 => unsafe { self.words_avx2(cache, data, base, starts, stops) },
+            _ => self.put_words(cache, data, base, starts, stops),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn words_avx2(
+        &mut self,
+        cache: &Cache,
+        data: &[u8],
+        base: usize,
+        starts: &[u32],
+        stops: &[u32],
+    ) -> usize {
+        self.put_words(cache, data, base, starts, stops)
+    }
+
+    #[inline(always)]
+    fn put_words(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32], stops: &[u32]) -> usize {
+        let text = &data[base..];
+        let safe = text.len().saturating_sub(15); // before here 16 bytes can be read
+        let shift = cache.shift();
+        let free = &mut self.events[self.len..self.len + starts.len()];
+        let mut taken = 0;
+        for ((event, &start), &stop) in free.iter_mut().zip(starts).zip(stops) {
+            let (start, stop) = (start as usize, stop as usize);
+            let len = stop - start + 1;
+            let before = start.wrapping_sub(1); // of the white space; beyond the text where there is none
+            if len <= LONGEST_KEY {
+                let key = if before < safe {
+                    // SAFETY: before + 16 <= text.len(), for before < safe
+                    let [low, high] = unsafe { key_within(text, before, len) };
+                    [low & !0xff | b' ' as u64, high]
+                } else {
+                    behind_space(key_of(&text[start..stop]))
+                };
+                let line = line_of(key, shift);
+                cache.prefetch(line);
+                *event = Event { key, line: line as u32, len: len as u32 };
+            } else if text.get(before) == Some(&b' ') {
+                *event = Event::long(base + before, len);
+            } else {
+                break;
+            }
+            taken += 1;
+        }
+        self.len += taken;
+        taken
+    }
+}
+
+/// The key of a piece of at most 14 bytes with a space before it.
+fn behind_space(key: Key) -> Key {
+    let [low, high] = key;
+    let len = high >> 56;
+    [low << 8 | b' ' as u64, (high << 8 | low >> 56) & !(0xff << 56) | (len + 1) << 56]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::cpu_path;
+
+    #[test]
+    fn a_word_has_the_key_that_it_has_behind_a_space() {
+        let cache = Cache::new(1 << 20);
+        for size in 1..40 {
+            for len in 1..=size {
+                for start in 0..=size - len {
+                    let mut text = vec![b'\n'; size];
+                    text[start..start + len]
+                        .copy_from_slice(&b"abcdefghijklmnopqrstuvwxyzabcdefghijklmnop"[..len]);
+                    let piece = [b" ", &text[start..start + len]].concat();
+                    for path in [CpuPath::Portable, cpu_path()] {
+                        let mut queue = Queue::new();
+                        let words = ([start as u32], [(start + len) as u32]);
+                        let taken = queue.words(path, &cache, &text, 0, &words.0, &words.1);
+                        assert_eq!(taken, (piece.len() <= LONGEST_KEY) as usize);
+                        for event in queue.events() {
+                            assert_eq!((event.key, event.len), (key_of(&piece), piece.len() as u32));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_word_is_taken_with_the_space_before_it() {
+        let text = b"a bcdefghijklmnopqrst\nbcdefghijklmnopqrst";
+        let mut queue = Queue::new();
+        let cache = Cache::new(1 << 20);
+        let taken = queue.words(cpu_path(), &cache, text, 0, &[0, 2, 22], &[1, 21, 41]);
+        let long = queue.events()[1];
+        assert_eq!((taken, long.key[0], long.len), (2, 1, 20));
+    }
+}

@@ -1,0 +1,143 @@
+//! Texts of models whose pieces are words behind one space, where the steps before that only see to white space.
+//!
+//! Most of such text needs no step: its words are queued as they stand, whatever white space is between them. What
+//! is not plain is taken through the steps, from white space to white space.
+
+use super::{Route, Worker};
+use crate::cut::Cut;
+use crate::model::Kind;
+use crate::split::{Byte, Bytes, WordFinder, WORDS};
+use crate::steps::{Charsmap, Step};
+
+/// Where that is so. apart: whether parts between white space go through the steps as they do together;
+/// keeps_last: whether white space at the end of a text is a piece
+pub(super) struct PlainWords {
+    bytes: Bytes,
+    apart: bool,
+    keeps_last: bool,
+}
+
+/// So many plain bytes are a reason to leave the steps again.
+const PLAIN: usize = 64;
+
+impl PlainWords {
+    /// None where words of plain text are other pieces, or steps do more.
+    pub(super) fn new(route: &Route, kind: &Kind) -> Option<Self> {
+        let is_plain = matches!(kind, Kind::Unigram(_)) && route.cut == Cut::Spaces && route.layers.is_none();
+        if !is_plain || !route.before.iter().all(sees_to_space_alone) {
+            return None;
+        }
+        let (apart, visible) = match &route.after[..] {
+            [Step::Words { visible }, Step::Spaces { visible: same }] if visible == same => (true, visible),
+            [Step::Spaces { visible }, Step::Lead { first: false }] => (false, visible),
+            _ => return None,
+        };
+        let squeezes = |step: &Step| matches!(step, Step::Squeeze { new, .. } if new == b" " || (!apart && new == visible));
+        let others = route.before.iter().filter(|step| matches!(step, Step::Squeeze { .. }));
+        let is_last = apart || route.before.last().is_some_and(squeezes);
+        if visible.is_ascii() || !others.clone().all(squeezes) || (!apart && others.count() > 1) || !is_last {
+            return None;
+        }
+        let strips = |step: &Step| matches!(step, Step::Strip { right: true, .. });
+        Some(PlainWords {
+            bytes: Bytes::new(|byte| what(byte, route, apart)),
+            apart,
+            keeps_last: !apart && !route.before.iter().any(strips),
+        })
+    }
+
+    /// Whether no part of a text must go through the steps.
+    fn leaves(&self, text: &[u8]) -> bool {
+        let white_last = text.last().is_some_and(|&byte| self.bytes.of(byte) == Byte::White);
+        !(self.keeps_last && white_last) && text.iter().all(|&byte| self.bytes.of(byte) != Byte::Other)
+    }
+
+    /// Where plain text goes on behind what is not, which is met from `from` on.
+    fn goes_on(&self, text: &[u8], from: usize, route: &Route) -> usize {
+        let is = |what: Byte| move |byte: &u8| self.bytes.of(*byte) == what;
+        let mut at = from;
+        while let Some(white) = text[at..].iter().position(is(Byte::White)) {
+            let white = at + white;
+            let ahead = &text[white..text.len().min(white + PLAIN)];
+            at = match ahead.iter().rposition(is(Byte::Other)) {
+                Some(other) => white + other + 1,
+                None if charsmaps(route).any(|map| map.may_join_next(&text[from..white])) => white + 1,
+                None => return white,
+            };
+        }
+        text.len()
+    }
+}
+
+/// Whether a step changes nothing of ASCII but what it does to white space, or to single characters by a map.
+fn sees_to_space_alone(step: &Step) -> bool {
+    match step {
+        Step::Charsmap(_) | Step::Form { .. } | Step::Strip { .. } => true,
+        Step::Squeeze { old, .. } => *old == b' ',
+        Step::Replace { old, .. } => old.iter().all(|byte| !byte.is_ascii()),
+        _ => false,
+    }
+}
+
+/// What a byte of ASCII is, if white space alone is between words. apart: all white space is, not only the space
+fn what(byte: u8, route: &Route, apart: bool) -> Byte {
+    let maps = || charsmaps(route);
+    let is_white = matches!(byte, 9..=13 | b' ');
+    let becomes_space = maps().any(|map| map.makes_space(byte)) || byte == b' ';
+    if is_white && maps().all(|map| map.makes_space(byte) || map.is_plain(byte)) && (apart || becomes_space) {
+        Byte::White
+    } else if !is_white && maps().all(|map| map.is_plain(byte)) {
+        Byte::Word
+    } else {
+        Byte::Other
+    }
+}
+
+fn charsmaps(route: &Route) -> impl Iterator<Item = &Charsmap> {
+    route.before.iter().filter_map(|step| match step {
+        Step::Charsmap(map) => Some(&**map),
+        _ => None,
+    })
+}
+
+impl<const TRACE: bool> Worker<'_, TRACE> {
+    /// Queue the words of a stretch of the text as it was given.
+    pub(super) fn words(&mut self, words: &PlainWords, start: usize, stop: usize) {
+        let (data, tokenizer) = (self.data, self.tokenizer);
+        let text = &data[start..stop];
+        if !words.apart && !words.leaves(text) {
+            return self.by_steps(start, stop);
+        }
+        let mut finder = WordFinder::new(&words.bytes, self.path, text);
+        let (mut starts, mut stops) = ([0; WORDS + 64], [0; WORDS + 64]);
+        loop {
+            let count = finder.fill(&mut starts, &mut stops);
+            self.queue_words(start, &starts[..count], &stops[..count]);
+            if let Some(from) = finder.stop() {
+                let to = words.goes_on(text, from, &tokenizer.route);
+                self.by_steps(start + from, start + to);
+                finder.go_on(to);
+            }
+            if finder.done() {
+                return;
+            }
+        }
+    }
+
+    /// Words of data[base..].
+    fn queue_words(&mut self, base: usize, starts: &[u32], stops: &[u32]) {
+        let data = self.data;
+        let mut next = 0;
+        while next < starts.len() {
+            if self.space.queue.room() < starts.len() - next {
+                self.flush(data);
+            }
+            let space = &mut *self.space;
+            next += space.queue.words(self.path, &space.cache, data, base, &starts[next..], &stops[next..]);
+            if next < starts.len() {
+                self.by_steps(base + starts[next] as usize, base + stops[next] as usize);
+                next += 1;
+            }
+        }
+    }
+}
