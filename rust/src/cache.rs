@@ -241,6 +241,11 @@ impl Cache {
         cache
     }
 
+    /// Whether it keeps short pieces at all.
+    pub fn keeps(&self) -> bool {
+        self.most_lines > 0
+    }
+
     pub fn bytes(&self) -> usize {
         self.lines.len() * 64 + self.rest_bytes()
     }

@@ -42,7 +42,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     pub(super) fn flush(&mut self, data: &[u8]) {
         self.reserve(0);
         let mut at = self.known(0);
-        let mut has_learnt = false;
+        let mut has_learnt = !self.space.cache.keeps();
         while let Some(event) = self.space.queue.events().get(at) {
             if !has_learnt && is_short(event.key) && !self.space.cache.has(event.key) {
                 has_learnt = true;
