@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -15,6 +17,8 @@ def in_thread(call: Callable[..., T], *args: Any) -> asyncio.Future[T]:
 
     Raises RuntimeError where no loop runs.
     """
+    import asyncio  # with ssl it takes a tenth of the time that pyarrow does, and few calls are awaited
+
     return asyncio.get_running_loop().run_in_executor(None, partial(call, *args))
 
 
