@@ -36,13 +36,16 @@ from arrowprep.tokenize.pre_tokenizers import (
     BertPreTokenizer,
     CharDelimiterSplit,
     Digits,
+    FixedLength,
     PreTokenizer,
     Punctuation,
     Split,
+    UnicodeScripts,
     Whitespace,
     WhitespaceSplit,
 )
 from arrowprep.tokenize.pre_tokenizers.characters import NOT_BLANK, WORDS, numeric, punctuation
+from arrowprep.tokenize.pre_tokenizers.scripts import script_numbers
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
 from arrowprep.tokenize.unicode_normal import parse_ranges
 
@@ -55,6 +58,7 @@ MOST_STEPS = 4000
 MOST_BEHIND = 16  # ways to look behind at several characters
 UNLIMITED = ANYWHERE = (1 << 64) - 1  # ANYWHERE: as what a match begins with, where it may be empty
 SET, RUN, FORK, JUMP, LOOK, ONCE, BEHIND, END, DONE = range(9)
+BY_LENGTH, BY_SCRIPTS = 5, 6  # in place of a behavior
 _BEHAVIOR = {name: number for number, name in enumerate(BEHAVIORS)}
 
 
@@ -69,6 +73,19 @@ class Layer(NamedTuple):
     invert: bool = False
 
 
+class Length(NamedTuple):
+    """A cut after so many characters."""
+
+    length: int
+
+
+class Scripts(NamedTuple):
+    """A cut where the script changes."""
+
+
+Cut = Layer | Length | Scripts
+
+
 @dataclass(frozen=True, slots=True)
 class Programs:
     """Layers for the kernel. runs: (n, 2) uint32; words: (m,) uint64, as arrowprep.h describes them"""
@@ -81,9 +98,13 @@ class Programs:
         return LayerPrograms(self.runs.ctypes.data, len(self.runs), self.words.ctypes.data, len(self.words))
 
 
-def layers_of(leaf: PreTokenizer) -> list[Layer]:
+def layers_of(leaf: PreTokenizer) -> list[Cut]:
     """What a pre-tokenizer does, as layers. Raises Unknown."""
     kind = type(leaf)
+    if isinstance(leaf, FixedLength) and kind is FixedLength:
+        return [Length(leaf.length)]
+    if kind is UnicodeScripts:
+        return [Scripts()]
     if isinstance(leaf, Split) and kind is Split:
         return [Layer(leaf.pattern, leaf.behavior, leaf.invert)]
     if isinstance(leaf, Digits) and kind is Digits:
@@ -103,17 +124,35 @@ def layers_of(leaf: PreTokenizer) -> list[Layer]:
 
 
 @lru_cache(maxsize=64)
-def compiled(layers: tuple[Layer, ...]) -> Programs:
+def compiled(layers: tuple[Cut, ...]) -> Programs:
     """The programs of layers. Raises Unknown, which says what the kernel cannot do."""
-    trees = [_tree(layer.pattern) for layer in layers]
+    trees = [_tree(layer.pattern) if isinstance(layer, Layer) else None for layer in layers]
     sets = _Sets()
     for layer, tree in zip(layers, trees, strict=True):
-        sets.add(tree, layer.pattern)
+        if isinstance(layer, Layer) and tree is not None:
+            sets.add(tree, layer.pattern)
     runs = sets.divide()
     words: list[int] = []
     for layer, tree in zip(layers, trees, strict=True):
-        words += _words(_Compiler(sets, layer.pattern), tree, layer)
+        if isinstance(layer, Layer) and tree is not None:
+            words += _words(_Compiler(sets, layer.pattern), tree, layer)
+        elif isinstance(layer, Length):
+            words += (layer.length, 0, BY_LENGTH)
+        else:
+            words += (0, 0, BY_SCRIPTS)
+            runs = _with_scripts(runs)
     return Programs(runs, np.array(words, np.uint64))
+
+
+def _with_scripts(runs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Classes divided further by the numbers of scripts, which are in the second byte."""
+    firsts, numbers = script_numbers()
+    edges = np.union1d(runs[:, 0], firsts)
+    classes, scripts = (
+        values[np.searchsorted(starts, edges, side="right") - 1]
+        for starts, values in ((runs[:, 0], runs[:, 1] & 0xFF), (firsts, numbers))
+    )
+    return np.ascontiguousarray(np.column_stack([edges, classes | scripts << 8]).astype(np.uint32))
 
 
 def _tree(pattern: Pattern | re.Pattern[str]) -> Node:
@@ -189,6 +228,8 @@ class _Sets:
 
     def divide(self) -> npt.NDArray[np.uint32]:
         """Classes that no set has a part of: (n, 2) first code point and class, up to the next."""
+        if not self._members:
+            return np.zeros((1, 2), np.uint32)
         edges = np.unique(np.concatenate([[0], *self._members.values()]))
         edges = edges[edges < 0x110000]
         inside = [

@@ -69,12 +69,16 @@ class StepParts(Structure):
     _fields_ = [("numbers", c_void_p), ("options", c_void_p), ("texts", Strings)]
 
 
+class StageParts(Structure):
+    _fields_ = [("steps", StepParts), ("layers", c_void_p)]
+
+
 class PipelineParts(Structure):
     _fields_ = [
         ("cut", c_uint32),
         ("before", StepParts),
-        ("after", StepParts),
-        ("layers", c_void_p),
+        ("stages", c_void_p),
+        ("stage_count", c_size_t),
         ("in_raw", Added),
         ("in_normalized", Added),
     ]

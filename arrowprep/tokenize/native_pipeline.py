@@ -1,14 +1,14 @@
 """Pipelines as the kernel takes them, or why it does not.
 
-A pipeline is a list of steps that change a text, before and after added tokens are looked for
-in it, the number of a way to cut it, and a model.
+A pipeline is a list of steps that change a text before added tokens are looked for in it, stages
+that change and cut it after that, the number of a last way to cut it, and a model.
 """
 
 from __future__ import annotations
 
 from ctypes import addressof, byref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from arrowprep.tokenize.native_models import (
     shape_of_words,
     strings,
 )
+from arrowprep.tokenize.native_stages import FlatStages, Stage, stages_of
 from arrowprep.tokenize.native_steps import (
     FIRST,
     LEAD,
@@ -52,9 +53,6 @@ from arrowprep.tokenize.pre_tokenizers import (
     Split,
     WhitespaceSplit,
 )
-
-if TYPE_CHECKING:
-    from arrowprep.tokenize.native_layers import Programs
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
@@ -145,45 +143,17 @@ def route_to_words(normalizer: Normalizer | None, leaves: tuple[PreTokenizer, ..
     return Route.over_characters(normalizers, leaves, False), 0
 
 
-def cuts_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool, Programs | None]:
-    """As `grammar_of`; where no splitter was written for the pre-tokenizers, what runs before one."""
-    try:
-        return *grammar_of(leaves), None
-    except Unsupported:
-        *first, last = leaves or (None,)
-        if type(last) is not ByteLevel or (last.add_prefix_space and first):
-            raise
-    return GPT2 if last.use_regex else WHOLE, False, _programs(tuple(leaf for leaf in first if leaf))
-
-
-def _programs(leaves: tuple[PreTokenizer, ...]) -> Programs:
-    from arrowprep.tokenize.native_layers import compiled, layers_of
-    from arrowprep.tokenize.pattern_syntax import Unknown
-
-    try:
-        return compiled(tuple(layer for leaf in leaves for layer in layers_of(leaf)))
-    except Unknown as problem:
-        raise Unsupported(str(problem)) from problem
-
-
-def grammar_of(leaves: tuple[PreTokenizer, ...]) -> tuple[int, bool]:
-    """The number of the splitter that does what the pre-tokenizers do, and whether a space goes first."""
-    last = leaves[-1] if leaves else None
-    if type(last) is not ByteLevel:
-        raise Unsupported("it is not byte-level")
-    splits = leaves[:-1]
+def grammar_of(leaves: tuple[PreTokenizer, ...]) -> int | None:
+    """The number of the splitter for pre-tokenizers that end with ByteLevel; None where there is none."""
+    *splits, last = leaves
+    assert isinstance(last, ByteLevel)
     if not splits:
-        return GPT2 if last.use_regex else WHOLE, last.add_prefix_space
-    if last.add_prefix_space:
-        raise Unsupported("it puts a space before every piece")
+        return GPT2 if last.use_regex else WHOLE
     cuts = [split for split in splits if type(split) is Split and not split.pattern.literal]
-    patterns = tuple(split.pattern.source for split in cuts)
-    known = GRAMMARS.get(patterns)
-    if known is None or len(patterns) != len(splits) or last.use_regex:
-        raise Unsupported("it has no splitter for the pattern")
-    if not all(_keeps_all(split, alone=len(cuts) == 1) for split in cuts):
-        raise Unsupported("it does not keep all pieces")
-    return known, False
+    known = GRAMMARS.get(tuple(split.pattern.source for split in cuts))
+    if len(cuts) < len(splits) or last.use_regex or last.add_prefix_space:
+        return None
+    return known if all(_keeps_all(split, alone=len(cuts) == 1) for split in cuts) else None
 
 
 def _keeps_all(split: Split, alone: bool) -> bool:
@@ -195,15 +165,14 @@ def _keeps_all(split: Split, alone: bool) -> bool:
 class Route:
     """The way of a text to its pieces.
 
-    programs: what cuts a text before `cut` does
+    stages: what changes and cuts a text before `cut` does
     normal_space, space: the character that stands for a space in normalized text, and in
         pieces; where there is one the kernel has spaces in its place
     """
 
     before: list[Step] = field(default_factory=list)
-    after: list[Step] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
     cut: int = WHOLE
-    programs: Programs | None = None
     normal_space: str = ""
     space: str = ""
 
@@ -211,8 +180,13 @@ class Route:
     def over_bytes(cls, normalizers: list[Normalizer], leaves: tuple[PreTokenizer, ...], full: bool) -> Route:
         """full: whether composed characters stand for all that they are made of; here and below"""
         before = steps_of(normalizers, full)
-        cut, prefix, programs = cuts_of(leaves)  # programs take 50 ms, so all else is asked first
-        return cls(before=before, after=[Step(LEAD)] if prefix else [], cut=cut, programs=programs)
+        *first, last = leaves
+        assert isinstance(last, ByteLevel)
+        known = grammar_of(leaves)
+        if known is None:
+            stages = stages_of(first, spaced=last.add_prefix_space)  # 50 ms, so all else is asked first
+            return cls(before=before, stages=stages, cut=GPT2 if last.use_regex else WHOLE)
+        return cls(before=before, stages=[Stage([Step(LEAD)])] if last.add_prefix_space else [], cut=known)
 
     @classmethod
     def over_characters(
@@ -229,15 +203,9 @@ class Route:
         route.before = steps_of(normalizers[:visible], full)
         if visible < len(normalizers):
             route._keep_spaces(*normalizers[visible:])
-        match leaves:
-            case WhitespaceSplit(), Metaspace() as metaspace:
-                route._words(metaspace)
-            case _ if leaves and not route.space and Metaspace not in map(type, leaves):
-                route.programs = _programs(leaves)
-            case _:
-                for leaf in leaves:
-                    route._prepare(leaf)
-        return route
+        if route._keeps_spaces_in(leaves):
+            return route
+        return cls(before=steps_of(normalizers, full), stages=stages_of(leaves))
 
     @classmethod
     def over_words(
@@ -249,7 +217,7 @@ class Route:
         """
         if [type(leaf) for leaf in leaves] != [BertPreTokenizer]:
             before = steps_of(normalizers, full)
-            return cls(before=before, programs=_programs(leaves) if leaves else None), 0
+            return cls(before=before, stages=stages_of(leaves)), 0
         if normalizers and isinstance(last := normalizers[-1], BertNormalizer) and not search:
             return cls(before=steps_of(normalizers[:-1], full), cut=BERT), AS_BERT + _bert(last)
         return cls(before=steps_of(normalizers, full), cut=BERT), AS_BERT
@@ -266,28 +234,38 @@ class Route:
             assert isinstance(part, Prepend)
             self.before.append(Step(PREPEND, texts=(part.prepend.replace(self.space, " "), "")))
 
-    def _prepare(self, leaf: PreTokenizer) -> None:
-        if type(leaf) is Metaspace and self.cut == WHOLE and not self.after:
-            self._metaspace(leaf)
-        elif not (self.space and _cuts_at_spaces_alone(leaf)):
-            raise Unsupported(f"it has no {type(leaf).__name__} pre-tokenizer here")
+    def _keeps_spaces_in(self, leaves: tuple[PreTokenizer, ...]) -> bool:
+        """Go through pre-tokenizers that do no more than Metaspace does; whether these do not."""
+        if len(leaves) == 2 and type(leaves[0]) is WhitespaceSplit and isinstance(leaves[1], Metaspace):
+            return self._words(leaves[1])
+        for leaf in leaves:
+            if isinstance(leaf, Metaspace) and type(leaf) is Metaspace:
+                if self.cut != WHOLE or self.stages or not self._metaspace(leaf):
+                    return False
+            elif not (self.space and _cuts_at_spaces_alone(leaf)):
+                return False
+        return True
 
-    def _words(self, leaf: Metaspace) -> None:
+    def _words(self, leaf: Metaspace) -> bool:
         if self.space or leaf.prepend_scheme != "always" or not leaf.split or leaf.replacement == " ":
-            raise Unsupported("it has no such Metaspace behind a WhitespaceSplit")
+            return False
         self.space = leaf.replacement
-        self.after = [Step(WORDS, texts=(self.space, "")), Step(SPACES, texts=(self.space, ""))]
+        self.stages = [Stage([Step(WORDS, texts=(self.space, "")), Step(SPACES, texts=(self.space, ""))])]
         self.cut = BEFORE_SPACES
+        return True
 
-    def _metaspace(self, leaf: Metaspace) -> None:
+    def _metaspace(self, leaf: Metaspace) -> bool:
         if self.space not in ("", leaf.replacement) or leaf.replacement == " ":
-            raise Unsupported("two characters stand for a space")
+            return False
+        steps = []
         if not self.space:
             self.space = leaf.replacement
-            self.after.append(Step(SPACES, texts=(self.space, "")))
+            steps.append(Step(SPACES, texts=(self.space, "")))
         if leaf.prepend_scheme != "never":
-            self.after.append(Step(LEAD, FIRST * (leaf.prepend_scheme == "first")))
+            steps.append(Step(LEAD, FIRST * (leaf.prepend_scheme == "first")))
+        self.stages = [Stage(steps)]
         self.cut = BEFORE_SPACES if leaf.split else WHOLE
+        return True
 
 
 def _made_visible(normalizers: list[Normalizer]) -> int:
@@ -321,11 +299,10 @@ class RouteParts:
     """A route for the kernel, which keeps nothing of it; `parts` holds as long as this does."""
 
     def __init__(self, route: Route, in_raw: Added, in_normalized: Added) -> None:
-        self._before, self._after = FlatSteps(route.before), FlatSteps(route.after)
-        self._layers = route.programs.structure() if route.programs else None
-        layers = addressof(self._layers) if self._layers else None
+        self._before, self._stages = FlatSteps(route.before), FlatStages(route.stages)
+        stages = self._stages.parts
         self.parts = PipelineParts(
-            route.cut, self._before.parts, self._after.parts, layers, in_raw, in_normalized
+            route.cut, self._before.parts, addressof(stages), len(stages), in_raw, in_normalized
         )
 
 

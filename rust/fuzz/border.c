@@ -105,8 +105,8 @@ static arrowprep_tokenizer *tokenizer_of(const arrowprep_model *model, uint32_t 
   static const uint32_t none[1], compose[1] = {4}, lead[1] = {3};
   static const int64_t ends[3];
   const arrowprep_strings texts[2] = {NO_STRINGS, {NULL, 0, ends, 2}};
-  arrowprep_pipeline_parts parts = {
-      cut, {compose, none, texts[options & 1]}, {lead, none, texts[options >> 1 & 1]}, layers, in_raw, in_normalized};
+  arrowprep_stage stage = {{lead, none, texts[options >> 1 & 1]}, layers};
+  arrowprep_pipeline_parts parts = {cut, {compose, none, texts[options & 1]}, &stage, 1, in_raw, in_normalized};
   return arrowprep_tokenizer_new(model, &parts, failure);
 }
 
@@ -161,11 +161,12 @@ static void count(Input *in, uint8_t how) {
   uint8_t cuts = byte(in), options = byte(in);
   Drawn texts[2];
   uint32_t numbers[2][MOST_STEPS], step_options[2][MOST_STEPS], left[2][MOST_ROWS];
-  arrowprep_pipeline_parts parts = {.cut = cut_of(cuts), .before = steps_of(in, &texts[0], numbers[0], step_options[0], 0),
-                                    .after = steps_of(in, &texts[1], numbers[1], step_options[1], 0)};
+  arrowprep_pipeline_parts parts = {.cut = cut_of(cuts), .before = steps_of(in, &texts[0], numbers[0], step_options[0], 0)};
+  arrowprep_stage stage = {.steps = steps_of(in, &texts[1], numbers[1], step_options[1], 0)};
+  parts.stages = &stage, parts.stage_count = 1;
   Layers drawn;
   arrowprep_layers layers = layers_of(in, &drawn);
-  if (cuts & 64) parts.layers = &layers;
+  if (cuts & 64) stage.layers = &layers;
   Cut made = cut(in, how);
   arrowprep_counted_pieces *found[2] = {0};
   int64_t left_count[2] = {0};

@@ -115,9 +115,13 @@ static arrowprep_layers layers_of(Input *in, Layers *made) {
   memcpy(made->runs, (uint32_t[]){0, 0, 'a', 1, 'b', 2, '0', 3, 128, 4}, sizeof made->runs);
   uint64_t *words = made->words;
   size_t steps = byte(in) % 12;
-  words[0] = 2, words[1] = steps, words[2] = byte(in);
+  words[0] = 2, words[1] = steps, words[2] = byte(in) % 18;
   for (int i = 3; i < 7; i++) words[i] = i % 2 || byte(in) & 3 ? byte(in) % 32 : ~0ull;
   for (size_t i = 7; i < 7 + 3 * steps; i++) words[i] = i % 3 == 1 ? byte(in) % 9 | (byte(in) & 1) << 8 | (uint64_t)(byte(in) % 3) << 32 : byte(in) % 32;
+  if (words[2] == 5 || words[2] == 6) { /* by length, by scripts */
+    made->runs[3] |= 1 << 8, made->runs[5] |= 2 << 8, words[0] = byte(in) % 4, words[1] = 0;
+    return (arrowprep_layers){made->runs, 5, words, 3};
+  }
   return (arrowprep_layers){made->runs, byte(in) % 6, words, byte(in) & 7 ? 7 + 3 * steps : byte(in) % 64};
 }
 

@@ -92,7 +92,9 @@ static void spell_any(Input *in, uint8_t how) {
   Layers drawn;
   arrowprep_layers layers = layers_of(in, &drawn);
   uint32_t cut_number = cut_of(cuts);
-  arrowprep_pipeline_parts pipeline = {cut_number, before, after, cuts & 64 ? &layers : NULL,
+  /* the second stage does the same again */
+  arrowprep_stage stages[2] = {{after, cuts & 64 ? &layers : NULL}, {after, cuts & 128 ? &layers : NULL}};
+  arrowprep_pipeline_parts pipeline = {cut_number, before, stages, flags >> 4 & 3 ? 1 : 2,
                                        added(in, &in_raw, 100), added(in, &in_normalized, 200)};
   Cut made = cut(in, how);
   arrowprep_tokenizer *tokenizers[3];
@@ -107,7 +109,7 @@ static void spell_any(Input *in, uint8_t how) {
     if (!tokenizer) { check_failure(&failure); break; }
     tokenizers[there++] = tokenizer;
   }
-  int plain = !cut_number && !pipeline.layers && !before.texts.count && !after.texts.count &&
+  int plain = !cut_number && pipeline.stage_count == 1 && !(cuts & 64) && !before.texts.count && !after.texts.count &&
               !pipeline.in_raw.contents.count && !pipeline.in_normalized.contents.count;
   int bare = plain && kind > 2 && !(options & 8) && !over_bytes && parts.unknown >= 0 && !(flags & 4);
   for (size_t i = 0; i < count && bare; i++) /* of equal tokens any may count */

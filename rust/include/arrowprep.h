@@ -39,7 +39,7 @@ typedef struct {
 } arrowprep_added;
 
 /* Pre-tokenizers as programs over classes of characters, of which there are up to 64.
- * runs: (first code point, class) up to the next, in order. words, for each pre-tokenizer:
+ * runs: (first code point, class + (script << 8)) up to the next, in order. words, for each pre-tokenizer:
  * how many alternatives its pattern has; how many steps; behavior (0 removed, 1 isolated,
  * 2 merged with previous, 3 merged with next, 4 contiguous) + 8 if inverted; of each alternative
  * its first step and the set of classes that it may begin with, all bits where it may match
@@ -47,7 +47,9 @@ typedef struct {
  * (kind, a, b): 0 one of set a; 1 + (256 if it gives nothing back) + (least << 32): a run of set
  * a, at most b; 2 go on, or from a; 3 go to a; 4 whether (b: 1) or unless (0) what follows up to
  * the next 8 matches here, then from a; 5 what follows up to the next 8 once, then from a;
- * 6 + (further << 32) whether or unless one of set a is so much further behind; 7 the end, or before one of a; 8 done. */
+ * 6 + (further << 32) whether or unless one of set a is so much further behind; 7 the end, or before one of a; 8 done.
+ * Or three words alone: (n, 0, 5) cuts after n characters, (0, 0, 6) where the script changes, of which 0 is none:
+ * what has none joins what is before it, and is dropped where nothing is. */
 typedef struct {
   const uint32_t *runs;
   size_t run_count;
@@ -193,8 +195,8 @@ void arrowprep_model_free(arrowprep_model *model);
 /* Changes of a text, in order: a number, options and two texts each.
  * 0 the first text is put in front; 1 the first is replaced by the second (option 1: which
  * stands for all of it, not for its last character); 2 the first, which stands for a
- * space, becomes one; 3 a space is put in front of what begins with none (option 1: at the
- * start of a text alone); 4 it is normalized to NFC (options: 2 not composed: NFD, 4 compatible: NFKC,
+ * space, becomes one; 3 the first, or a space where it is empty, is put in front of what does not begin with it
+ * (option 1: at the start of a text alone); 4 it is normalized to NFC (options: 2 not composed: NFD, 4 compatible: NFKC,
  * both NFKD; 1 composed characters stand for all that they are made of); 5 white space is taken off (options: 1 at
  * the start, 2 at the end); 6 two or more of the first, one byte, are replaced by the second
  * (option 1 as for 1); 7 its words alone, each behind a space unless it begins with the first
@@ -211,17 +213,22 @@ typedef struct {
   arrowprep_strings texts;
 } arrowprep_steps;
 
+/* What is done to every piece: steps change it, layers cut it, unless they are null. */
+typedef struct {
+  arrowprep_steps steps;
+  const arrowprep_layers *layers;
+} arrowprep_stage;
+
 /* A pipeline over a model, which it keeps alive.
  * cut: 0 not at all, by the pattern of 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken,
  *   6 Kimi K2, 7 DeepSeek V3; 64 before each space, 65 into BERT's words, of a model that normalizes them
- * before, after: what is done to a text before and after the tokens in_normalized are
- *   looked for in it
- * layers: null, or what cuts a text before `cut` does */
+ * before: what is done to a text before the tokens in_normalized are looked for in it
+ * stages: what is done after that, each to what the one before made, before `cut` cuts */
 typedef struct {
   uint32_t cut;
   arrowprep_steps before;
-  arrowprep_steps after;
-  const arrowprep_layers *layers;
+  const arrowprep_stage *stages;
+  size_t stage_count;
   arrowprep_added in_raw;
   arrowprep_added in_normalized;
 } arrowprep_pipeline_parts;

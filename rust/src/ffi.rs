@@ -18,7 +18,7 @@ use crate::models::{
 use crate::read::{self, Parts};
 use crate::split::{cpu_path, CpuPath, Layers};
 use crate::steps::Step;
-use crate::tokenizer::{Route, Tokenizer, Worker};
+use crate::tokenizer::{Route, Stage, Tokenizer, Worker};
 use crate::train::count::{Counted, Counter};
 use crate::train::cutting::Cutting;
 use crate::train::learn::{Learner, Merge};
@@ -27,7 +27,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 20;
+pub const ABI: u32 = 21;
 
 #[repr(C)]
 pub struct Failure {
@@ -87,13 +87,20 @@ pub struct StepParts {
     texts: Strings,
 }
 
+/// What is done to every piece.
+#[repr(C)]
+pub struct StageParts {
+    steps: StepParts,
+    layers: *const LayerPrograms,
+}
+
 /// What a pipeline is beside its model.
 #[repr(C)]
 pub struct PipelineParts {
     cut: u32,
     before: StepParts,
-    after: StepParts,
-    layers: *const LayerPrograms,
+    stages: *const StageParts,
+    stage_count: usize,
     in_raw: AddedTokens,
     in_normalized: AddedTokens,
 }
@@ -423,12 +430,14 @@ unsafe fn steps(parts: &StepParts) -> Outcome<Vec<Step>> {
 /// As `values`.
 unsafe fn route(parts: &PipelineParts) -> Outcome<Route> {
     let cut = Cut::from_number(parts.cut).ok_or((-1, format!("there is no cut {}", parts.cut)))?;
+    // SAFETY: passed on
+    let (before, stages) = unsafe { (steps(&parts.before)?, values(parts.stages, parts.stage_count)?) };
     // SAFETY: passed on; the layers may be null
-    let (before, after, layers) = unsafe {
-        let layers = parts.layers.as_ref().map(|programs| layers_of(programs)).transpose()?;
-        (steps(&parts.before)?, steps(&parts.after)?, layers)
-    };
-    Ok(Route { before, after, layers, cut })
+    let stages = stages.iter().map(|stage| unsafe {
+        let layers = stage.layers.as_ref().map(|programs| layers_of(programs)).transpose()?;
+        Ok(Stage { steps: steps(&stage.steps)?, layers })
+    });
+    Ok(Route { before, stages: stages.collect::<Outcome<_>>()?, cut })
 }
 
 /// # Safety

@@ -3,11 +3,13 @@
 mod emit;
 mod route;
 mod space;
+mod stages;
 mod units;
 mod words;
 
 pub use route::Route;
 pub use space::Space;
+pub use stages::Stage;
 
 use crate::added::{Match, Matcher};
 use crate::model::Model;
@@ -39,14 +41,18 @@ impl Tokenizer {
         in_raw: Option<Matcher>,
         in_normalized: Option<Matcher>,
     ) -> Self {
-        let first = |step: &Step| matches!(step, Step::Lead { first: true });
+        let first =
+            |stage: &Stage| stage.steps.iter().any(|step| matches!(step, Step::Lead { first: true, .. }));
         // spaces stay where they are, and what is put in front stands for the start as long as nothing is cut out of it
         let moves = |step: &Step| match step {
             Step::Spaces { .. } => false,
             Step::Prepend(_) => in_normalized.is_some(),
             _ => true,
         };
-        let knows_start = route.after.iter().any(first) && route.before.iter().any(moves);
+        let knows_start = match &route.stages[..] {
+            [] => false,
+            [one, later @ ..] => (first(one) && route.before.iter().any(moves)) || later.iter().any(first),
+        };
         let plain_words = PlainWords::new(&route, &model.kind).filter(|_| in_normalized.is_none());
         Tokenizer { model, route, in_raw, in_normalized, knows_start, plain_words }
     }

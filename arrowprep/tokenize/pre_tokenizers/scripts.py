@@ -6,6 +6,9 @@ import bisect
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 from arrowprep.tokenize import unicode_tables as tables
 from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.pre_tokenizers.base import PreTokenizer, Span
@@ -37,6 +40,16 @@ def script_of(character: str) -> str:
     starts, ends, scripts = _table()
     i = bisect.bisect_right(starts, ord(character)) - 1
     return scripts[i] if i >= 0 and ord(character) <= ends[i] else ANY
+
+
+def script_numbers() -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The first character of each run of one script, and a number for that; 0 is none."""
+    starts, ends, _ = _table()
+    edges = {0, *starts, *(end + 1 for end in ends), *map(ord, "ー ")}
+    firsts = sorted(edge for edge in edges | {ord(c) + 1 for c in "ー "} if edge < 0x110000)
+    scripts = [script_of(chr(first)) for first in firsts]
+    numbers = {script: number for number, script in enumerate(sorted({ANY, *scripts}))}
+    return np.array(firsts, np.uint32), np.array([numbers[script] for script in scripts], np.uint32)
 
 
 class UnicodeScripts(PreTokenizer):

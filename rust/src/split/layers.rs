@@ -1,4 +1,4 @@
-//! Pre-tokenizers one after the other, each a pattern and what becomes of its matches.
+//! Pre-tokenizers one after the other: patterns and what becomes of their matches, and cuts by length and by script.
 
 use super::pattern::{Effort, Program};
 use crate::unicode::decode;
@@ -13,16 +13,25 @@ pub enum Behavior {
     Contiguous,
 }
 
-struct Layer {
+enum Layer {
+    Matches(Matches),
+    /// After so many characters.
+    Length(usize),
+    /// Where the script changes: characters without one join what is before, or are dropped.
+    Scripts,
+}
+
+struct Matches {
     program: Program,
     behavior: Behavior,
     /// what does not match is taken for the match
     invert: bool,
 }
 
-/// Cuts text as its layers say.
+/// Cuts text as its layers say. atoms, scripts: of each code point; 0 is no script
 pub struct Layers {
-    atoms: Box<[u8]>, // of each code point
+    atoms: Box<[u8]>,
+    scripts: Box<[u8]>,
     layers: Vec<Layer>,
 }
 
@@ -30,6 +39,7 @@ pub struct Layers {
 #[derive(Default)]
 pub struct Pieces {
     atoms: Vec<u8>,
+    scripts: Vec<u8>,
     /// where each character begins, and the last one ends; empty where all are ASCII
     places: Vec<u32>,
     spans: Vec<Span>,
@@ -40,21 +50,25 @@ pub struct Pieces {
 
 type Span = (u32, u32);
 
+const CODE_POINTS: usize = 0x11_0000;
 const MOST_KEPT: usize = 1 << 20;
 /// Steps a character that any sane pattern stays below by far.
 const MOST_STEPS: usize = 500;
 
 impl Layers {
-    /// runs: (first code point, atom), up to the next. words: for each layer the number of alternatives,
-    /// of steps, and behavior + 8 * invert; then what `Program::read` wants
+    /// runs: (first code point, atom + script << 8), up to the next. words: for each layer the number of alternatives,
+    /// of steps, and behavior + 8 * invert; then what `Program::read` wants. In place of the behavior: 5 by length,
+    /// which the first number is; 6 by scripts
     pub fn read(runs: &[[u32; 2]], mut words: &[u64]) -> Option<Layers> {
-        let mut atoms = vec![0u8; 0x11_0000].into_boxed_slice();
-        for (i, &[first, atom]) in runs.iter().enumerate() {
-            let stop = runs.get(i + 1).map_or(atoms.len(), |next| next[0] as usize);
-            atoms.get_mut(first as usize..stop)?.fill(u8::try_from(atom).ok().filter(|&atom| atom < 64)?);
-        }
         let mut layers = Vec::new();
         while let [alternatives, steps, options, rest @ ..] = words {
+            if let 5 | 6 = options {
+                let length =
+                    usize::try_from(*alternatives).ok().filter(|&length| length > 0 || *options == 6)?;
+                layers.push(if *options == 5 { Layer::Length(length) } else { Layer::Scripts });
+                words = rest;
+                continue;
+            }
             let sizes = [alternatives.checked_mul(2)?, steps.checked_mul(3)?];
             let [alternatives, steps] = sizes.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
             let steps_at = rest.get(alternatives..)?;
@@ -67,10 +81,22 @@ impl Layers {
                 4 => Behavior::Contiguous,
                 _ => return None,
             };
-            layers.push(Layer { program, behavior, invert: options & 8 != 0 });
+            layers.push(Layer::Matches(Matches { program, behavior, invert: options & 8 != 0 }));
             words = &steps_at[steps..];
         }
-        words.is_empty().then_some(Layers { atoms, layers })
+        let by_scripts = layers.iter().any(|layer| matches!(layer, Layer::Scripts));
+        let mut atoms = vec![0u8; CODE_POINTS].into_boxed_slice();
+        let mut scripts = vec![0u8; if by_scripts { CODE_POINTS } else { 0 }].into_boxed_slice();
+        for (i, &[first, both]) in runs.iter().enumerate() {
+            let stop = runs.get(i + 1).map_or(CODE_POINTS, |next| next[0] as usize);
+            let atom = Some(both as u8).filter(|&atom| atom < 64)?;
+            atoms.get_mut(first as usize..stop)?.fill(atom);
+            let script = u8::try_from(both >> 8).ok()?;
+            if by_scripts {
+                scripts[first as usize..stop].fill(script);
+            }
+        }
+        words.is_empty().then_some(Layers { atoms, scripts, layers })
     }
 
     /// Where the pieces of a text are, in bytes. None where a pattern takes too many steps.
@@ -79,14 +105,27 @@ impl Layers {
         text: &[u8],
         pieces: &'p mut Pieces,
     ) -> Option<impl Iterator<Item = (usize, usize)> + 'p> {
+        self.cut_each(text, &[(0, text.len())], pieces)
+    }
+
+    /// The same of a text that was cut before: `given` are its pieces, in order, which none looks out of.
+    pub fn cut_each<'p>(
+        &self,
+        text: &[u8],
+        given: &[(usize, usize)],
+        pieces: &'p mut Pieces,
+    ) -> Option<impl Iterator<Item = (usize, usize)> + 'p> {
         self.begin(text, pieces);
-        let Pieces { atoms, places, spans, smaller, parts, effort } = pieces;
-        spans.clear();
-        spans.push((0, atoms.len() as u32));
+        let Pieces { atoms, scripts, places, spans, smaller, parts, effort } = pieces;
+        in_characters(given, places, spans);
         for layer in &self.layers {
             smaller.clear();
             for &span in &*spans {
-                layer.cut(atoms, span, effort, parts, smaller);
+                match layer {
+                    Layer::Matches(matches) => matches.cut(atoms, span, effort, parts, smaller),
+                    Layer::Length(length) => smaller.extend(by_length(span, *length)),
+                    Layer::Scripts => by_scripts(scripts, span, smaller),
+                }
             }
             std::mem::swap(spans, smaller);
         }
@@ -102,7 +141,8 @@ impl Layers {
         self.begin(text, pieces);
         let Pieces { atoms, places, spans, effort, .. } = pieces;
         spans.clear();
-        self.layers.first()?.parts(atoms, effort, |span, is_match| spans.extend(is_match.then_some(span)));
+        let Layer::Matches(matches) = self.layers.first()? else { return None };
+        matches.parts(atoms, effort, |span, is_match| spans.extend(is_match.then_some(span)));
         (effort.left > 0).then(|| in_bytes(spans, places))
     }
 
@@ -111,9 +151,19 @@ impl Layers {
             *pieces = Pieces::default();
         }
         self.classify(text, &mut pieces.atoms, &mut pieces.places);
+        if !self.scripts.is_empty() {
+            let of_character = |at: usize| self.scripts[decode(text, at).0 as usize];
+            let Pieces { places, scripts, atoms, .. } = pieces;
+            scripts.clear();
+            match places.split_last() {
+                None => scripts.extend((0..atoms.len()).map(of_character)),
+                Some((_, places)) => scripts.extend(places.iter().map(|&at| of_character(at as usize))),
+            }
+        }
         pieces.effort.left = (pieces.atoms.len() + 1000).saturating_mul(MOST_STEPS);
     }
 
+    /// The atom of each character, and where it begins, unless all are ASCII.
     fn classify(&self, text: &[u8], atoms: &mut Vec<u8>, places: &mut Vec<u32>) {
         atoms.clear();
         places.clear();
@@ -132,7 +182,7 @@ impl Layers {
     }
 }
 
-impl Layer {
+impl Matches {
     /// Append the pieces of `text[span]`, which is all that the pattern sees.
     fn cut(
         &self,
@@ -193,6 +243,22 @@ impl Layer {
 }
 
 /// Spans of characters as those of bytes. places: where each character begins; none where all are ASCII
+/// Places in bytes, in order, as those in characters.
+fn in_characters(given: &[(usize, usize)], places: &[u32], spans: &mut Vec<Span>) {
+    spans.clear();
+    let mut count = 0;
+    let mut character = |byte: usize| {
+        if places.is_empty() {
+            return byte as u32; // all are ASCII
+        }
+        while (places[count] as usize) < byte {
+            count += 1;
+        }
+        count as u32
+    };
+    spans.extend(given.iter().map(|&(start, stop)| (character(start), character(stop))));
+}
+
 fn in_bytes<'p>(spans: &'p [Span], places: &'p [u32]) -> impl Iterator<Item = (usize, usize)> + 'p {
     let place = move |at: u32| places.get(at as usize).map_or(at as usize, |&place| place as usize);
     spans.iter().map(move |&(start, stop)| (place(start), place(stop)))
@@ -200,4 +266,21 @@ fn in_bytes<'p>(spans: &'p [Span], places: &'p [u32]) -> impl Iterator<Item = (u
 
 fn joined(parts: &[(Span, bool)]) -> Span {
     (parts[0].0 .0, parts[parts.len() - 1].0 .1)
+}
+
+fn by_length(span: Span, length: usize) -> impl Iterator<Item = Span> {
+    let size = u32::try_from(length).unwrap_or(u32::MAX);
+    (span.0..span.1).step_by(length).map(move |start| (start, span.1.min(start.saturating_add(size))))
+}
+
+fn by_scripts(scripts: &[u8], span: Span, out: &mut Vec<Span>) {
+    let (mut begun, mut script) = (None, 0);
+    for at in span.0..span.1 {
+        let next = scripts[at as usize];
+        if next != 0 && next != script {
+            out.extend(begun.map(|start| (start, at)));
+            (begun, script) = (Some(at), next);
+        }
+    }
+    out.extend(begun.map(|start| (start, span.1)));
 }

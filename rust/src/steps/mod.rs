@@ -37,8 +37,9 @@ pub enum Step {
     Spaces {
         visible: Vec<u8>,
     },
-    /// A space in front of what begins with none. first: only at the start of the whole text
+    /// A text in front of what does not begin with it. first: only at the start of the whole text
     Lead {
+        content: Vec<u8>,
         first: bool,
     },
     Form {
@@ -81,7 +82,10 @@ impl Step {
             0 => Step::Prepend(one.to_vec()),
             1 if !one.is_empty() => Step::Replace { old: one.to_vec(), new: two.to_vec(), full },
             2 if !one.is_empty() => Step::Spaces { visible: one.to_vec() },
-            3 => Step::Lead { first: options & 1 != 0 },
+            3 => {
+                let content = if one.is_empty() { b" " } else { one };
+                Step::Lead { content: content.to_vec(), first: options & 1 != 0 }
+            }
             4 => Step::Form { form: Form::new(options & 2 == 0, options & 4 != 0), full },
             5 => Step::Strip { left: options & 1 != 0, right: options & 2 != 0 },
             6 if one.len() == 1 => Step::Squeeze { old: one[0], new: two.to_vec(), full },
@@ -104,7 +108,7 @@ impl Step {
             Step::Prepend(content) => content.is_empty(),
             Step::Replace { old, .. } => find(text, old, 0).is_none(),
             Step::Spaces { visible } => find(text, visible, 0).is_none(),
-            Step::Lead { first } => text[0] == b' ' || (*first && !at_start),
+            Step::Lead { content, first } => text.starts_with(content) || (*first && !at_start),
             Step::Form { form, .. } => form.leaves(text),
             &Step::Strip { left, right } => words::stripped(table, text, left, right) == (0, text.len()),
             Step::Squeeze { old, .. } => !words::has_run(text, *old),
@@ -122,7 +126,7 @@ impl Step {
             Step::Prepend(content) => edits::prepend(from, content, to),
             Step::Replace { old, new, full } => edits::replace(from, old, new, *full, to),
             Step::Spaces { visible } => edits::replace(from, visible, b" ", true, to),
-            Step::Lead { .. } => edits::prepend(from, b" ", to),
+            Step::Lead { content, .. } => edits::prepend(from, content, to),
             Step::Form { form, full } => return Some(form.apply(from, *full, to)),
             &Step::Strip { left, right } => {
                 let (start, stop) = words::stripped(table, from.text, left, right);

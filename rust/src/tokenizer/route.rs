@@ -4,7 +4,7 @@
 //! other added tokens, changed by the pre-tokenizer's steps, and cut. Where no step
 //! changes it, the pieces are those of the text as it was given.
 
-use super::Worker;
+use super::{Stage, Worker};
 use crate::aligned::{Spans, View};
 use crate::bert::WHITE;
 use crate::cut::{Cut, Cutter, Places};
@@ -12,22 +12,21 @@ use crate::model::Kind;
 use crate::split::{BertSplitter, Grammar, Layers, Splitter};
 use crate::steps::{self, Outcome, Step};
 
-/// before, after: steps before and after added tokens are looked for in the normalized text;
-/// layers: what cuts a text before `cut` does
+/// before: steps before added tokens are looked for in the normalized text; stages: what changes and
+/// cuts a text before `cut` does
 pub struct Route {
     pub before: Vec<Step>,
-    pub after: Vec<Step>,
-    pub layers: Option<Layers>,
+    pub stages: Vec<Stage>,
     pub cut: Cut,
 }
 
 /// A part of a text in its present form. given: where it begins in the worker's data, as long as it
 /// is still that; at_start: whether it begins the text
 #[derive(Clone, Copy)]
-struct Stretch<'s> {
-    view: View<'s>,
-    given: Option<usize>,
-    at_start: bool,
+pub(super) struct Stretch<'s> {
+    pub view: View<'s>,
+    pub given: Option<usize>,
+    pub at_start: bool,
 }
 
 impl<'s> Stretch<'s> {
@@ -122,16 +121,21 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         if tokenizer.knows_start {
             stretch.at_start = stretch.view.span(0, 1).is_some_and(|(start, _)| start == 0);
         }
-        self.after_steps(&tokenizer.route.after, stretch, |worker, stretch| {
-            let len = stretch.view.text.len();
-            worker.in_place(stretch, |worker, data, base| worker.layers(data, base, base + len));
+        let steps = tokenizer.route.stages.first().map_or(&[][..], |stage| &stage.steps);
+        self.after_steps(steps, stretch, |worker, stretch| match &tokenizer.route.stages[..] {
+            [_, _, ..] => worker.staged(stretch),
+            stages => {
+                let layers = stages.first().and_then(|stage| stage.layers.as_ref());
+                let len = stretch.view.text.len();
+                worker.in_place(stretch, |worker, data, base| worker.layers(layers, data, base, base + len));
+            }
         });
     }
 
     /// Put something into the queue whose places are in `stretch`, and see that they are right in the end.
     ///
     /// then: with the data that the events refer to, and where in it the stretch begins
-    fn in_place(&mut self, stretch: Stretch, then: impl FnOnce(&mut Self, &[u8], usize)) {
+    pub(super) fn in_place(&mut self, stretch: Stretch, then: impl FnOnce(&mut Self, &[u8], usize)) {
         if let Some(at) = stretch.given {
             return then(self, self.data, at);
         }
@@ -156,21 +160,19 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         }
     }
 
-    /// Queue the pieces of data[start..stop], cut by the layers first.
-    fn layers(&mut self, data: &[u8], start: usize, stop: usize) {
-        let Route { layers, cut, .. } = &self.tokenizer.route;
+    /// Queue the pieces of data[start..stop], cut by layers first.
+    fn layers(&mut self, layers: Option<&Layers>, data: &[u8], start: usize, stop: usize) {
         let Some(layers) = layers else { return self.cut(data, start, stop) };
         let mut room = std::mem::take(&mut self.space.layered);
         match layers.cut(&data[start..stop], &mut room) {
             None => self.leave(),
-            Some(spans) if *cut == Cut::Grammar(Grammar::Whole) => self.spans(data, start, spans),
-            Some(spans) => spans.for_each(|(from, to)| self.cut(data, start + from, start + to)),
+            Some(spans) => self.queue_spans(data, start, spans),
         }
         self.space.layered = room;
     }
 
     /// Queue pieces at places of data[base..].
-    fn spans(&mut self, data: &[u8], base: usize, spans: impl Iterator<Item = (usize, usize)>) {
+    pub(super) fn spans(&mut self, data: &[u8], base: usize, spans: impl Iterator<Item = (usize, usize)>) {
         let mut starts = [0u32; STARTS + 1];
         let mut count = 0; // of pieces that stand side by side
         for (start, stop) in spans {
@@ -200,7 +202,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     }
 
     /// Queue the pieces of data[start..stop].
-    fn cut(&mut self, data: &[u8], start: usize, stop: usize) {
+    pub(super) fn cut(&mut self, data: &[u8], start: usize, stop: usize) {
         let tokenizer = self.tokenizer;
         let (cut, text) = (tokenizer.route.cut, &data[start..stop]);
         let (bigrams, bert) = match &tokenizer.model.kind {

@@ -3,7 +3,7 @@
 //! Most of such text needs no step: its words are queued as they stand, whatever white space is between them. What
 //! is not plain is taken through the steps, from white space to white space.
 
-use super::{Route, Worker};
+use super::{Route, Stage, Worker};
 use crate::cut::Cut;
 use crate::model::Kind;
 use crate::split::{Byte, Bytes, WordFinder, WORDS};
@@ -23,13 +23,16 @@ const PLAIN: usize = 64;
 impl PlainWords {
     /// None where words of plain text are other pieces, or steps do more.
     pub(super) fn new(route: &Route, kind: &Kind) -> Option<Self> {
-        let is_plain = matches!(kind, Kind::Unigram(_)) && route.cut == Cut::Spaces && route.layers.is_none();
+        let [Stage { steps, layers: None }] = &route.stages[..] else { return None };
+        let is_plain = matches!(kind, Kind::Unigram(_)) && route.cut == Cut::Spaces;
         if !is_plain || !route.before.iter().all(sees_to_space_alone) {
             return None;
         }
-        let (apart, visible) = match &route.after[..] {
+        let (apart, visible) = match &steps[..] {
             [Step::Words { visible }, Step::Spaces { visible: same }] if visible == same => (true, visible),
-            [Step::Spaces { visible }, Step::Lead { first: false }] => (false, visible),
+            [Step::Spaces { visible }, Step::Lead { content, first: false }] if content == b" " => {
+                (false, visible)
+            }
             _ => return None,
         };
         let squeezes = |step: &Step| matches!(step, Step::Squeeze { new, .. } if new == b" " || (!apart && new == visible));

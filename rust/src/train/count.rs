@@ -195,14 +195,14 @@ mod tests {
     use crate::cut::Cut;
     use crate::split::Grammar;
     use crate::steps::Step;
-    use crate::tokenizer::Route;
+    use crate::tokenizer::{Route, Stage};
 
     fn counted(texts: &[&str], grammar: Grammar, prefix: bool, threads: usize) -> Vec<(String, i64)> {
-        let after = if prefix { vec![Step::Lead { first: false }] } else { Vec::new() };
+        let after =
+            if prefix { vec![Step::Lead { content: b" ".to_vec(), first: false }] } else { Vec::new() };
         let route = Route {
             before: vec![Step::from_parts(4, 0, b"", b"").unwrap()],
-            after,
-            layers: None,
+            stages: vec![Stage { steps: after, layers: None }],
             cut: Cut::Grammar(grammar),
         };
         counted_by(Cutting::new(route, None).unwrap(), texts, threads)
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn words_of_bert_are_counted_as_they_are_normalized() {
         let steps = Steps { clean: true, ideographs: true, strip: true, lower: true };
-        let route = Route { before: Vec::new(), after: Vec::new(), layers: None, cut: Cut::Bert };
+        let route = Route { before: Vec::new(), stages: Vec::new(), cut: Cut::Bert };
         let cutting = Cutting::new(route, Some(Bert::new(steps))).unwrap();
         let found = counted_by(cutting, &["É, e", "\u{1100}x \u{300}\u{200b} e", "E中e"], 1);
         let expected = [("e", 5), (",", 1), ("\u{1100}x", 1), ("中", 1)];

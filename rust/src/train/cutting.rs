@@ -29,13 +29,16 @@ pub struct Room {
 const STARTS: usize = 256;
 
 impl Cutting {
-    /// None where the route cuts as BERT does, and nothing says how.
-    pub fn new(mut route: Route, bert: Option<Bert>) -> Option<Self> {
-        if route.cut == Cut::Bert && bert.is_none() {
+    /// None where the route cuts as BERT does, and nothing says how, or where pieces are changed.
+    pub fn new(route: Route, bert: Option<Bert>) -> Option<Self> {
+        let Route { before: mut steps, mut stages, cut } = route;
+        if (cut == Cut::Bert && bert.is_none()) || stages.len() > 1 {
             return None;
         }
-        route.before.append(&mut route.after);
-        let Route { before: steps, layers, cut, .. } = route;
+        let layers = stages.pop().and_then(|mut stage| {
+            steps.append(&mut stage.steps);
+            stage.layers
+        });
         Some(Cutting { steps, layers, cut, bert, path: cpu_path(), table: Characters::get() })
     }
 
