@@ -366,6 +366,8 @@ class Leaves:
     def normalize(self, normalized: Any) -> None:
         """Nothing."""
 
+    pre_tokenize = normalize
+
 
 def test_pipelines_that_the_kernel_does_not_know_say_why() -> None:
     def why(**changes: Any) -> str:
@@ -377,11 +379,8 @@ def test_pipelines_that_the_kernel_does_not_know_say_why() -> None:
 
     assert "it has no CustomNormalizer normalizer" in why(normalizer=normalizers.Normalizer.custom(Leaves()))
     assert "\\1" in why(normalizer=normalizers.Replace(Regex(r"(a)\1"), "b"))
-    spaced = [
-        pre_tokenizers.Split(Regex(PATTERNS[1][0]), "isolated"),
-        pre_tokenizers.ByteLevel(use_regex=False),
-    ]
-    assert "space before every piece" in why(pre_tokenizer=pre_tokenizers.Sequence(spaced))
+    own = pre_tokenizers.PreTokenizer.custom(Leaves())
+    assert "it has no CustomPreTokenizer pre-tokenizer" in why(pre_tokenizer=own)
     assert "at random" in why(model=byte_bpe(dropout=0.1))
     assert "2097151" in why(model=models.BPE({"a": 1 << 21}, []))
     assert "may be empty" in split_tokenizer(Regex(r"(?:\w*)+-")).engine.why
