@@ -4,9 +4,10 @@
 
 The kernel has one thread here. Pace is what the loop counts a second beside the work, to what it counts
 beside a process that burns a core and has a lock of its own, in turn, so that a machine with fewer idle cores
-than two slows down both; and to what it counts alone, which needs a quiet machine. Medians of the repeats; 80 %
-is wanted. Held is what no machine blurs: how much of the processor time of the working thread is outside of the
-kernel's functions, where it may hold Python's lock. The pace falls short of the control's by at most so much.
+than two slows down both; and to what it counts alone, which needs a quiet machine. Medians of the repeats;
+80 % is wanted. Held is what no machine blurs: how much of the processor time of the working thread is outside
+of the kernel's functions, where it may hold Python's lock. The pace falls short of the control's by at most
+so much.
 """
 
 from __future__ import annotations

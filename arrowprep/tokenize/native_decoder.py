@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from arrowprep.tokenize.bulk import joined
 from arrowprep.tokenize.decoders import ByteLevel
+from arrowprep.tokenize.native import threads
 from arrowprep.tokenize.native_decoded import is_known, meant
 from arrowprep.tokenize.native_library import (
     DecodedColumn,
@@ -61,7 +62,13 @@ def decode(library: Any, pipeline: Pipeline, ids: pa.Array, skip_special_tokens:
     )
     pointer = decoder.pointer
     handle = call(
-        library, "arrowprep_decode", "arrowprep_decoded_free", pointer, byref(rows), skip_special_tokens
+        library,
+        "arrowprep_decode",
+        "arrowprep_decoded_free",
+        pointer,
+        byref(rows),
+        skip_special_tokens,
+        threads(),
     )
     result = DecodedColumn.from_address(handle.pointer)
     buffers = [

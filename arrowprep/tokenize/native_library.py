@@ -206,7 +206,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "arrowprep_decoder_new": (c_void_p, [POINTER(DecoderParts), POINTER(Failure)]),
     "arrowprep_decoder_free": (None, [c_void_p]),
-    "arrowprep_decode": (c_void_p, [c_void_p, POINTER(Rows), c_uint32, POINTER(Failure)]),
+    "arrowprep_decode": (c_void_p, [c_void_p, POINTER(Rows), c_uint32, c_size_t, POINTER(Failure)]),
     "arrowprep_decoded_free": (None, [c_void_p]),
     "arrowprep_counter_new": (c_void_p, [POINTER(PipelineParts), c_uint32, POINTER(Failure)]),
     "arrowprep_counter_free": (None, [c_void_p]),

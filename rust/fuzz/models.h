@@ -146,7 +146,7 @@ static void decode_any(Input *in, uint8_t how) {
   arrowprep_decoder *made = arrowprep_decoder_new(&parts, &failure);
   if (!made) check_failure(&failure);
   arrowprep_rows all = {column, in->left, offsets, 0, rows};
-  arrowprep_decoded *decoded = made ? arrowprep_decode(made, &all, how >> 6 & 1, &failure) : NULL;
+  arrowprep_decoded *decoded = made ? arrowprep_decode(made, &all, how >> 6 & 1, 2, &failure) : NULL;
   if (made && !decoded) check_failure(&failure);
   for (size_t row = 0; decoded && row < rows; row++) {
     size_t start = decoded->offsets[row], size = decoded->offsets[row + 1] - start;
@@ -154,7 +154,7 @@ static void decode_any(Input *in, uint8_t how) {
     CHECK(how & 2 || characters((uint8_t *)decoded->text + start, size, 0) >= 0);
     int32_t alone_ends[2] = {ends[row], ends[row + 1]};
     arrowprep_rows one = {column, in->left, alone_ends, 0, 1};
-    arrowprep_decoded *alone = arrowprep_decode(made, &one, how >> 6 & 1, &failure);
+    arrowprep_decoded *alone = arrowprep_decode(made, &one, how >> 6 & 1, 1, &failure);
     CHECK(alone && alone->size == size && (!size || !memcmp(alone->text, decoded->text + start, size)));
     arrowprep_decoded_free(alone);
   }

@@ -298,9 +298,9 @@ typedef struct {
 arrowprep_decoder *arrowprep_decoder_new(const arrowprep_decoder_parts *parts, arrowprep_failure *failure);
 void arrowprep_decoder_free(arrowprep_decoder *decoder);
 
-/* The text of each row; ids that no token has are passed over. */
+/* The text of each row, on up to `threads` threads, the caller's included; ids that no token has are passed over. */
 arrowprep_decoded *arrowprep_decode(const arrowprep_decoder *decoder, const arrowprep_rows *rows,
-                                    uint32_t skip_special, arrowprep_failure *failure);
+                                    uint32_t skip_special, size_t threads, arrowprep_failure *failure);
 void arrowprep_decoded_free(arrowprep_decoded *decoded);
 
 /* Counts the pieces of texts as a pipeline cuts them, added tokens aside. options: as of a model of

@@ -1,9 +1,9 @@
 //! A column of texts to columns of tokens, on one thread or several.
 
+use crate::threads::from_both_ends;
 use crate::tokenizer::{Tokenizer, Worker};
 use crate::tokens::Tokens;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
 
 /// An Arrow string column as it lies in memory.
 ///
@@ -144,10 +144,7 @@ fn encode_rows<const TRACE: bool>(
     Ok(())
 }
 
-/// The tokens of units, on several threads, which end with the call.
-///
-/// The caller's takes units from the front, and their tokens stay where they are written; the others take them from
-/// the back, so that only half of all is copied.
+/// The tokens of units, on several threads.
 fn encode_by_units<const TRACE: bool>(
     tokenizer: &Tokenizer,
     column: &Column,
@@ -155,52 +152,22 @@ fn encode_by_units<const TRACE: bool>(
     threads: usize,
 ) -> Result<Tokens, Problem> {
     let units = column.units();
-    let mut spaces = tokenizer.model.take_spaces(threads.min(units.len()));
-    let own = spaces.pop().expect("there is one at least");
-    let open = Mutex::new(0..units.len());
-    let parts = Mutex::new(Vec::new());
-    let work = |space| {
-        let mut worker = Worker::<TRACE>::within(tokenizer, column.data, space);
-        loop {
-            let Some(number) = held(&open).next_back() else { break };
-            let rows = units[number].clone();
-            worker.expect(column.size(rows.clone()));
-            let done = encode_rows(&mut worker, column, rows);
-            let is_broken = done.is_err();
-            held(&parts).push((number, done.map(|()| worker.take())));
-            if is_broken {
-                return; // earlier units may be broken too, and the first one is told
-            }
-        }
-        worker.finish();
+    let spaces = tokenizer.model.take_spaces(threads.min(units.len()));
+    let mut helpers: Vec<Worker<TRACE>> =
+        spaces.into_iter().map(|space| Worker::within(tokenizer, column.data, space)).collect();
+    let mut worker = helpers.pop().expect("there is one at least");
+    worker.expect(bytes);
+    let help = |helper: &mut Worker<TRACE>, unit: usize| {
+        helper.expect(column.size(units[unit].clone()));
+        encode_rows(helper, column, units[unit].clone())?;
+        Ok(helper.take())
     };
-    let tokens = std::thread::scope(|scope| {
-        for space in spaces {
-            scope.spawn(move || work(space));
-        }
-        let mut worker = Worker::<TRACE>::within(tokenizer, column.data, own);
-        worker.expect(bytes);
-        loop {
-            let Some(number) = held(&open).next() else { break };
-            if let Err(problem) = encode_rows(&mut worker, column, units[number].clone()) {
-                *held(&open) = 0..0;
-                return Err(problem);
-            }
-        }
-        let tokens = worker.take();
-        worker.finish();
-        Ok(tokens)
-    })?;
-    let mut parts = parts.into_inner().expect("a panic would have ended the scope");
-    parts.sort_unstable_by_key(|(number, _)| *number);
-    parts.into_iter().try_fold(tokens, |mut all, (_, part)| {
-        all.append(part?);
-        Ok(all)
-    })
-}
-
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().expect("no thread panics while it holds this")
+    let own = |unit: usize| encode_rows(&mut worker, column, units[unit].clone());
+    let parts = from_both_ends(units.len(), helpers, own, help, Worker::finish)?;
+    let mut tokens = worker.take();
+    worker.finish();
+    parts.into_iter().for_each(|part| tokens.append(part));
+    Ok(tokens)
 }
 
 impl Encoded {

@@ -1,6 +1,8 @@
 //! Ids to text.
 
 use crate::spelling::spelled;
+use crate::threads::from_both_ends;
+use std::ops::Range;
 
 /// What the tokens of a pipeline become, by id.
 pub struct Decoder {
@@ -138,22 +140,59 @@ impl Decoder {
         }
     }
 
-    /// The text of rows, given as ids and where each row begins and ends.
+    /// The text of rows, given as ids and where each row begins and ends. threads: at most so many, at least 1
     pub fn rows(
         &self,
         ids: &[i32],
-        bounds: impl Iterator<Item = (usize, usize)>,
+        bounds: &[(usize, usize)],
         skip_special: bool,
+        threads: usize,
     ) -> Result<Decoded, &'static str> {
-        let mut out = Decoded { text: Vec::with_capacity(ids.len() * 4), offsets: vec![0] };
-        for (start, stop) in bounds {
+        let mut all = Decoded { text: Vec::with_capacity(ids.len() * 4), offsets: vec![0] };
+        let units = if threads > 1 && ids.len() >= 2 * UNIT { units(bounds) } else { vec![0..bounds.len()] };
+        let own = |unit: usize| self.append(ids, &bounds[units[unit].clone()], skip_special, &mut all);
+        let help = |_: &mut (), unit: usize| {
+            let rows = &bounds[units[unit].clone()];
+            let mut part = Decoded { text: Vec::with_capacity(UNIT * 5), offsets: vec![0] };
+            self.append(ids, rows, skip_special, &mut part).map(|()| part)
+        };
+        let helpers = vec![(); threads.min(units.len()).max(1) - 1];
+        for part in from_both_ends(units.len(), helpers, own, help, |()| ())? {
+            let first = all.text.len();
+            all.text.extend_from_slice(&part.text);
+            i32::try_from(all.text.len()).map_err(|_| TOO_LONG)?;
+            all.offsets.extend(part.offsets[1..].iter().map(|&end| first as i32 + end));
+        }
+        Ok(all)
+    }
+
+    fn append(
+        &self,
+        ids: &[i32],
+        bounds: &[(usize, usize)],
+        skip_special: bool,
+        out: &mut Decoded,
+    ) -> Result<(), &'static str> {
+        for &(start, stop) in bounds {
             let row = ids.get(start..stop).ok_or("the offsets of the rows are out of order")?;
             self.row(row, skip_special, &mut out.text);
-            let end = i32::try_from(out.text.len());
-            out.offsets.push(end.map_err(|_| "the text is longer than 2 GB; decode fewer rows at a time")?);
+            out.offsets.push(i32::try_from(out.text.len()).map_err(|_| TOO_LONG)?);
         }
-        Ok(out)
+        Ok(())
     }
+}
+
+/// Rows cut into units of UNIT ids or somewhat more.
+fn units(bounds: &[(usize, usize)]) -> Vec<Range<usize>> {
+    let (mut units, mut first, mut ids) = (Vec::new(), 0, 0);
+    for (row, (start, stop)) in bounds.iter().enumerate() {
+        ids += stop.saturating_sub(*start);
+        if ids >= UNIT || row + 1 == bounds.len() {
+            units.push(first..row + 1);
+            (first, ids) = (row + 1, 0);
+        }
+    }
+    units
 }
 
 /// Bytes from `from` on to what they spell, or each to U+FFFD.
@@ -166,6 +205,9 @@ fn settle(out: &mut Vec<u8>, from: usize) {
 }
 
 const MOST_IDS: usize = 1 << 28;
+/// Work of one thread at a time: so many ids.
+const UNIT: usize = 32 << 10;
+const TOO_LONG: &str = "the text is longer than 2 GB; decode fewer rows at a time";
 
 #[cfg(test)]
 mod tests {
@@ -182,7 +224,7 @@ mod tests {
         ];
         let decoder = Decoder::new(&tokens, &[], &[0, 1, 2, 3, 7], &[0, 0, 0, 1, 0], Form::Bytes).unwrap();
         let text = |ids: &[i32], skip| {
-            let decoded = decoder.rows(ids, [(0, ids.len())].into_iter(), skip).unwrap();
+            let decoded = decoder.rows(ids, &[(0, ids.len())], skip, 1).unwrap();
             String::from_utf8(decoded.text).unwrap()
         };
         assert_eq!(text(&[0, 1, 2, 3], false), "é 中<s>");
@@ -198,7 +240,7 @@ mod tests {
         let text = |firsts: &[&[u8]], most, ids: &[i32], skip| {
             let form = Form::Texts { strip: b" ".to_vec(), most };
             let decoder = Decoder::new(&tokens, firsts, &[0, 1, 2, 3, 4], &flags, form).unwrap();
-            let decoded = decoder.rows(ids, [(0, 0), (0, ids.len())].into_iter(), skip).unwrap();
+            let decoded = decoder.rows(ids, &[(0, 0), (0, ids.len())], skip, 1).unwrap();
             assert_eq!(decoded.offsets[1], 0);
             String::from_utf8(decoded.text).unwrap()
         };

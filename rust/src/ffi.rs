@@ -27,7 +27,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Raised with every change of this file that a caller can see.
-pub const ABI: u32 = 21;
+pub const ABI: u32 = 22;
 
 #[repr(C)]
 pub struct Failure {
@@ -747,6 +747,7 @@ pub unsafe extern "C" fn arrowprep_decode(
     decoder: *const Decoder,
     rows: *const Rows,
     skip_special: u32,
+    threads: usize,
     failure: *mut Failure,
 ) -> *mut DecodedColumn {
     guarded(failure, || {
@@ -763,7 +764,7 @@ pub unsafe extern "C" fn arrowprep_decode(
             let offsets: &[i32] = unsafe { values(rows.offsets.cast(), rows.count + 1)? };
             offsets.windows(2).map(|pair| (pair[0] as usize, pair[1] as usize)).collect()
         };
-        let decoded = decoder.rows(ids, bounds.into_iter(), skip_special != 0);
+        let decoded = decoder.rows(ids, &bounds, skip_special != 0, threads);
         let owner = Box::new(decoded.map_err(|problem| (-1, problem.to_string()))?);
         let (size, text, offsets) = (owner.text.len(), owner.text.as_ptr(), owner.offsets.as_ptr());
         Ok(Box::new(DecodedColumn { size, text, offsets, owner }))

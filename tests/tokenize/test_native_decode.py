@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arrowprep.config import configured
 from arrowprep.tokenize import native_decoder
 from arrowprep.tokenize.native_library import load
 from tests.tokenize.build import byte_tokenizer
@@ -44,6 +45,16 @@ IDS = st.lists(st.one_of(st.none(), st.lists(st.integers(0, 290), max_size=30)),
 def test_any_ids_are_decoded(rows: list[Any]) -> None:
     check(pa.array(rows, pa.list_(pa.int32())))
     check(pa.array(rows, pa.large_list(pa.int32())))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_any_number_of_threads_gives_the_same(number: int) -> None:
+    rows = [
+        None if row % 50 == 7 else [(row * 7 + i * i) % 290 for i in range(row % 400)] for row in range(900)
+    ]
+    with configured(threads=number):  # 180,000 ids, which are six units of work
+        check(pa.array(rows, pa.list_(pa.int32())))
+        check(pa.array(rows, pa.large_list(pa.int32())).slice(100, 700))
 
 
 @given(st.lists(st.binary(max_size=12), max_size=6))
