@@ -42,10 +42,14 @@ def pieces() -> Tokenizer:
     return tok
 
 
+CHANGED = normalizers.Sequence(
+    [normalizers.NFKD(), normalizers.Lowercase(), normalizers.Replace(Regex("[bé]+|$"), "h")]
+)
 KINDS: dict[str, Callable[[], Tokenizer]] = {
     "bytes": byte_tokenizer,
     "bytes, NFC, a space in front": lambda: byte_tokenizer(prefix=True, normalizer=normalizers.NFC()),
     "bytes by a program": lambda: split_tokenizer(Regex(r"\s+|[a\d]+|."), "isolated"),
+    "bytes, decomposed, a pattern replaced": lambda: byte_tokenizer(normalizer=CHANGED),
     "characters": llama_like,
     "Unigram": unigram,
     "WordPiece": pieces,

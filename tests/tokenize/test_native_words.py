@@ -147,6 +147,14 @@ def test_long_pieces_are_spelled_as_the_reference_does(unit: str) -> None:
     check(native, reference, texts)
 
 
+def test_texts_of_which_something_is_taken_out_have_their_places_from_the_kernel() -> None:
+    native, reference = engines(bert(word_piece([*WORDS, *LETTERS])))
+    texts = pa.array(["a\u0301b\xad \x00 e\u0323\u0301", "é\u200dab中\u0301", "\u0301", " \x01 "])
+    expected = reference.encode(texts, offsets=True, words=True)
+    native._reference = None  # type: ignore[assignment]  # nobody is there to leave a text to
+    assert native.encode(texts, offsets=True, words=True) == expected
+
+
 def test_special_tokens_stand_between_words() -> None:
     tok = bert(word_piece())
     tok.add_special_tokens(["[SEP]", AddedToken("[MASK]", lstrip=True, normalized=False)])

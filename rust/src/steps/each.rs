@@ -1,6 +1,7 @@
 //! Steps that do something to each character by itself.
 
-use crate::aligned::{Aligned, View};
+use crate::aligned::{Aligned, Span, View};
+use crate::bert;
 use crate::unicode::{self, character, decode};
 use crate::unicode_runs::LOWERCASE;
 
@@ -34,6 +35,13 @@ impl Each {
             6 => Each { table: bert(), dropped: unicode::NONSPACING, ..NONE },
             _ => return None,
         })
+    }
+
+    /// What takes out all that BERT's normalizer takes out.
+    pub fn taken_by_bert(steps: bert::Steps) -> Each {
+        let dropped = if steps.clean { unicode::DROPPED } else { 0 };
+        let marks = if steps.strip { unicode::NONSPACING } else { 0 };
+        Each { table: unicode::known_to_bert(), dropped: dropped | marks, ..NONE }
     }
 
     pub fn leaves(&self, text: &[u8]) -> bool {
@@ -101,7 +109,7 @@ fn has_upper(text: &[u8]) -> bool {
     text.chunks(4 * AT_ONCE).any(upper)
 }
 
-fn put_lower(code: u32, span: Option<crate::aligned::Span>, to: &mut Aligned) {
+fn put_lower(code: u32, span: Option<Span>, to: &mut Aligned) {
     let Ok(i) = LOWERCASE.binary_search_by_key(&code, |entry| entry.0) else { return };
     let (_, first, second) = LOWERCASE[i];
     for code in [first, second].into_iter().take(1 + (second != 0) as usize) {

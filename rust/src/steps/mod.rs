@@ -15,6 +15,7 @@ pub use edits::find;
 pub use matches::Matches;
 
 use crate::aligned::{Aligned, View};
+use crate::bert;
 use crate::normal::Form;
 use crate::split::Pieces;
 use crate::unicode::Characters;
@@ -141,6 +142,15 @@ impl Step {
         }
         Some(true)
     }
+}
+
+/// What BERT's normalizer does, step by step.
+pub fn as_bert(steps: bert::Steps) -> Vec<Step> {
+    let each = |wanted: bool, number| if wanted { Each::from_number(number).map(Step::Each) } else { None };
+    let decompose = Step::Form { form: Form::new(false, false), full: false };
+    let strip = [steps.strip.then_some(decompose), each(steps.strip, 6)];
+    let before = [each(steps.clean, 4), each(steps.ideographs, 5)];
+    before.into_iter().chain(strip).chain([each(steps.lower, 1)]).flatten().collect()
 }
 
 /// Texts that are not in use, and the room that patterns need.

@@ -122,14 +122,22 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             stretch.at_start = stretch.view.span(0, 1).is_some_and(|(start, _)| start == 0);
         }
         let steps = tokenizer.route.stages.first().map_or(&[][..], |stage| &stage.steps);
-        self.after_steps(steps, stretch, |worker, stretch| match &tokenizer.route.stages[..] {
-            [_, _, ..] => worker.staged(stretch),
-            stages => {
-                let layers = stages.first().and_then(|stage| stage.layers.as_ref());
-                let len = stretch.view.text.len();
-                worker.in_place(stretch, |worker, data, base| worker.layers(layers, data, base, base + len));
+        self.after_steps(steps, stretch, |worker, stretch| {
+            match (&tokenizer.route.stages[..], &tokenizer.taking) {
+                ([_, _, ..], _) => worker.staged(stretch),
+                (_, Some(taking)) if TRACE && !taking.taken.leaves(stretch.view.text) => {
+                    worker.after_steps(&taking.steps, stretch, Self::prepared)
+                }
+                _ => worker.prepared(stretch),
             }
         });
+    }
+
+    /// Text that is cut as it is.
+    fn prepared(&mut self, stretch: Stretch) {
+        let layers = self.tokenizer.route.stages.first().and_then(|stage| stage.layers.as_ref());
+        let len = stretch.view.text.len();
+        self.in_place(stretch, |worker, data, base| worker.layers(layers, data, base, base + len));
     }
 
     /// Put something into the queue whose places are in `stretch`, and see that they are right in the end.
