@@ -1,6 +1,8 @@
 //! Lists of ids that another library owns from then on: Arrow's C data interface.
 
+use crate::rooms::Lent;
 use std::ffi::c_void;
+use std::ops::Deref;
 use std::ptr::{addr_of_mut, null_mut};
 
 /// An array as the interface lays it out, which its `release` frees.
@@ -21,20 +23,20 @@ pub struct ArrowArray {
 }
 
 /// Numbers, and the pointers to them that an array shows: no bitmap, for none is missing.
-struct Numbers<T> {
-    _kept: Vec<T>,
+struct Numbers<C> {
+    _kept: C,
     buffers: [*const c_void; 2],
 }
 
 /// The offsets of lists, and the array of what is in them.
 struct Lists {
-    offsets: Box<Numbers<i32>>,
+    offsets: Box<Numbers<Vec<i32>>>,
     child: ArrowArray,
     children: [*mut ArrowArray; 1],
 }
 
-impl<T> Numbers<T> {
-    fn new(numbers: Vec<T>) -> Box<Self> {
+impl<T, C: Deref<Target = [T]>> Numbers<C> {
+    fn new(numbers: C) -> Box<Self> {
         let buffers = [std::ptr::null(), numbers.as_ptr().cast()];
         Box::new(Numbers { _kept: numbers, buffers })
     }
@@ -42,7 +44,7 @@ impl<T> Numbers<T> {
 
 impl ArrowArray {
     /// Lists of 32-bit numbers. offsets: where each begins and the last one ends
-    pub fn lists(offsets: Vec<i32>, values: Vec<u32>) -> ArrowArray {
+    pub fn lists(offsets: Vec<i32>, values: Lent) -> ArrowArray {
         let (length, count) = (offsets.len() - 1, values.len());
         let child = Numbers::new(values);
         let buffers = child.buffers.as_ptr();
@@ -86,7 +88,7 @@ impl ArrowArray {
 unsafe extern "C" fn release_numbers(array: *mut ArrowArray) {
     // SAFETY: the caller's promise
     unsafe {
-        drop(Box::from_raw((*array).private_data.cast::<Numbers<u32>>()));
+        drop(Box::from_raw((*array).private_data.cast::<Numbers<Lent>>()));
         (*array).release = None;
     }
 }
@@ -107,6 +109,12 @@ unsafe extern "C" fn release_lists(array: *mut ArrowArray) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rooms::Rooms;
+    use std::sync::Arc;
+
+    fn lent(numbers: Vec<u32>) -> Lent {
+        Lent::new(numbers, &Arc::new(Rooms::new(0)))
+    }
 
     /// The numbers that a reader of the interface sees, and a release as it does it.
     fn read(array: &mut ArrowArray) -> (Vec<i32>, Vec<u32>) {
@@ -127,7 +135,7 @@ mod tests {
     #[test]
     fn a_reader_sees_what_was_given() {
         for (offsets, values) in [(vec![0, 2, 2, 3], vec![7, 8, 9]), (vec![0], vec![])] {
-            let mut array = ArrowArray::lists(offsets.clone(), values.clone());
+            let mut array = ArrowArray::lists(offsets.clone(), lent(values.clone()));
             assert_eq!(read(&mut array), (offsets, values));
             assert!(array.release.is_none());
         }
@@ -135,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_child_that_was_moved_away_outlives_the_lists() {
-        let mut array = ArrowArray::lists(vec![0, 1], vec![5]);
+        let mut array = ArrowArray::lists(vec![0, 1], lent(vec![5]));
         // SAFETY: as the interface says an array is moved: its bytes, and the old one marked
         let mut child = unsafe {
             let child = (*array.children).read();

@@ -1,9 +1,11 @@
 //! A column of texts to columns of tokens, on one thread or several.
 
+use crate::rooms::{Lent, Rooms};
 use crate::threads::from_both_ends;
 use crate::tokenizer::{Tokenizer, Worker};
 use crate::tokens::Tokens;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// An Arrow string column as it lies in memory.
 ///
@@ -35,13 +37,12 @@ pub enum Problem {
 }
 
 /// Tokens as Arrow wants them. offsets: one more than there are texts
-#[derive(Default)]
 pub struct Encoded {
     pub offsets: Vec<i32>,
-    pub ids: Vec<u32>,
-    pub starts: Vec<u32>,
-    pub ends: Vec<u32>,
-    pub words: Vec<u32>,
+    pub ids: Lent,
+    pub starts: Lent,
+    pub ends: Lent,
+    pub words: Lent,
     pub left: Vec<u32>,
 }
 
@@ -122,14 +123,15 @@ pub fn encode<const TRACE: bool>(
 ) -> Result<Encoded, Problem> {
     let bytes = if column.is_empty() { 0 } else { column.size(0..column.len()) };
     if threads > 1 && bytes >= WORTH_THREADS {
-        return Encoded::of(encode_by_units::<TRACE>(tokenizer, column, bytes, threads)?);
+        let tokens = encode_by_units::<TRACE>(tokenizer, column, bytes, threads)?;
+        return Encoded::of(tokens, &tokenizer.model.rooms);
     }
     let mut worker = Worker::<TRACE>::new(tokenizer, column.data);
     worker.expect(bytes);
     encode_rows(&mut worker, column, 0..column.len())?;
     let tokens = worker.take();
     worker.finish();
-    Encoded::of(tokens)
+    Encoded::of(tokens, &tokenizer.model.rooms)
 }
 
 fn encode_rows<const TRACE: bool>(
@@ -166,18 +168,21 @@ fn encode_by_units<const TRACE: bool>(
     let parts = from_both_ends(units.len(), helpers, own, help, Worker::finish)?;
     let mut tokens = worker.take();
     worker.finish();
-    parts.into_iter().for_each(|part| tokens.append(part));
+    for part in parts {
+        tokens.append(&part);
+        part.into_columns().into_iter().for_each(|column| tokenizer.model.rooms.give_back(column));
+    }
     Ok(tokens)
 }
 
 impl Encoded {
-    fn of(tokens: Tokens) -> Result<Self, Problem> {
+    fn of(tokens: Tokens, rooms: &Arc<Rooms>) -> Result<Self, Problem> {
         if tokens.ids.len() > i32::MAX as usize {
             return Err(Problem::TooManyTokens);
         }
         let offsets = [0].into_iter().chain(tokens.stops.iter().map(|&stop| stop as i32)).collect();
         let left = tokens.left.iter().map(|&row| row as u32).collect();
-        let Tokens { ids, starts, ends, words, .. } = tokens;
+        let [ids, starts, ends, words] = tokens.into_columns().map(|column| Lent::new(column, rooms));
         Ok(Encoded { offsets, ids, starts, ends, words, left })
     }
 }

@@ -25,6 +25,7 @@ pub mod normal;
 pub mod pairs;
 pub mod queue;
 pub mod read;
+mod rooms;
 pub mod spelling;
 pub mod split;
 pub mod steps;

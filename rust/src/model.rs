@@ -3,8 +3,9 @@
 use crate::cache::{bytes_of, Cache, Key};
 use crate::merge::{Scratch, Token};
 use crate::models::{Bench, ByteBpe, CharacterBpe, OverBytes, Unigram, WordModel};
+use crate::rooms::Rooms;
 use crate::tokenizer::Space;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// How pieces become tokens. Every kind gives a piece the same tokens wherever it stands.
 pub enum Kind {
@@ -80,6 +81,7 @@ impl Kind {
 /// A kind of model with its vocabulary, and what threads that use it work in.
 pub struct Model {
     pub kind: Kind,
+    pub rooms: Arc<Rooms>,
     spaces: Mutex<Vec<Box<Space>>>,
     cache_limit: usize,
 }
@@ -90,7 +92,8 @@ const SPACES: usize = 4;
 impl Model {
     /// cache_limit: bytes of all caches together
     pub fn new(kind: Kind, cache_limit: usize) -> Self {
-        Model { kind, spaces: Mutex::default(), cache_limit: cache_limit / SPACES }
+        let rooms = Arc::new(Rooms::new(cache_limit / 2));
+        Model { kind, rooms, spaces: Mutex::default(), cache_limit: cache_limit / SPACES }
     }
 
     /// What one thread works with; with a warm cache when there is one.

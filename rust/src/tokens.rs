@@ -37,7 +37,7 @@ impl Tokens {
     }
 
     /// The tokens of further texts behind these.
-    pub fn append(&mut self, other: Tokens) {
+    pub fn append(&mut self, other: &Tokens) {
         let (tokens, texts) = (self.ids.len(), self.stops.len());
         self.stops.extend(other.stops.iter().map(|stop| tokens + stop));
         self.left.extend(other.left.iter().map(|row| texts + row));
@@ -45,6 +45,11 @@ impl Tokens {
         self.starts.extend_from_slice(&other.starts);
         self.ends.extend_from_slice(&other.ends);
         self.words.extend_from_slice(&other.words);
+    }
+
+    /// ids, starts, ends and words.
+    pub fn into_columns(self) -> [Vec<u32>; 4] {
+        [self.ids, self.starts, self.ends, self.words]
     }
 
     /// The columns that are filled.

@@ -4,7 +4,6 @@ use super::{Space, Worker, NO_WORD};
 #[cfg(target_arch = "x86_64")]
 use crate::cache::entry_of_avx2;
 use crate::cache::{bytes_of, entry_of, token_of, Entry, Key, Line};
-use crate::memory::ask_for_large_pages;
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
 use crate::queue::{is_short, ADDED, CAPACITY, CONTINUES, END, LONG, LONG_PART};
@@ -126,9 +125,11 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     pub fn expect(&mut self, bytes: usize) {
         self.space.cache.expect(bytes);
         let tokens = (bytes / 3).min(MOST_EXPECTED) + 4 * CAPACITY;
-        for column in self.space.out.columns::<TRACE>() {
-            column.reserve_exact(tokens);
-            ask_for_large_pages(column.as_ptr() as usize, column.capacity() * 4);
+        let rooms = &self.tokenizer.model.rooms;
+        for column in self.space.out.columns::<TRACE>().filter(|column| column.capacity() < tokens) {
+            let first = std::mem::replace(column, rooms.take(tokens));
+            column.extend_from_slice(&first);
+            rooms.give_back(first);
         }
     }
 
