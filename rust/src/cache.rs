@@ -31,21 +31,6 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The ids of all four lanes.
-    #[inline(always)]
-    pub fn ids(&self) -> [u32; 4] {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: SSE2 is part of x86-64; four lanes are 16 bytes. Spelled out, for four
-        // scalar masks became three loads and stores
-        unsafe {
-            use std::arch::x86_64::*;
-            let lanes = _mm_loadu_si128(self.lanes.as_ptr().cast());
-            std::mem::transmute(_mm_and_si128(lanes, _mm_set1_epi32(ID_MASK as i32)))
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        self.lanes.map(|lane| lane & ID_MASK)
-    }
-
     /// How many tokens there are, of at most four; 0 where there are more.
     #[inline(always)]
     pub fn count(&self) -> usize {

@@ -15,6 +15,7 @@ pub mod cut;
 pub mod cuts;
 pub mod decode;
 pub mod ffi;
+pub mod four;
 pub mod frame;
 pub mod lines;
 pub mod memory;

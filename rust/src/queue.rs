@@ -31,8 +31,14 @@ pub const ADDED: u64 = 0x81 << 56;
 pub const END: u64 = 0x82 << 56;
 pub const LONG_PART: u64 = LONG | PART;
 
-/// In a start: the piece goes on with the word of the one before.
-pub const CONTINUES: usize = 1 << (usize::BITS - 1);
+/// Where a piece or an added token begins in the data, whose length may be above it: only differences count.
+/// continues: 1 where it goes on with the word of the one before it
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct Start {
+    pub at: u32,
+    pub continues: u32,
+}
 
 /// Whether an event's key is that of a piece, which the cache may know.
 #[inline(always)]
@@ -44,16 +50,20 @@ pub fn is_short(key: Key) -> bool {
 pub struct Queue {
     events: Box<[Event; CAPACITY]>,
     /// where each piece and added token begins, and whether it goes on with a word
-    starts: Box<[usize; CAPACITY]>,
+    starts: Box<[Start; CAPACITY]>,
     len: usize,
 }
 
 impl Queue {
     pub fn new() -> Self {
-        Queue { events: Box::new([Event::default(); CAPACITY]), starts: Box::new([0; CAPACITY]), len: 0 }
+        Queue {
+            events: Box::new([Event::default(); CAPACITY]),
+            starts: Box::new([Start::default(); CAPACITY]),
+            len: 0,
+        }
     }
 
-    pub fn starts(&self) -> &[usize] {
+    pub fn starts(&self) -> &[Start] {
         &self.starts[..self.len]
     }
 
@@ -110,7 +120,7 @@ impl Queue {
         let free = &mut self.events[self.len..self.len + count];
         if trace {
             for (place, &start) in self.starts[self.len..self.len + count].iter_mut().zip(starts) {
-                *place = base + start as usize;
+                *place = Start { at: (base as u32).wrapping_add(start), continues: 0 };
             }
         }
         let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
@@ -160,7 +170,7 @@ impl Queue {
 
     /// The last piece but `back` goes on with the word of the one before it.
     pub fn continues(&mut self, back: usize) {
-        self.starts[self.len - 1 - back] |= CONTINUES;
+        self.starts[self.len - 1 - back].continues = 1;
     }
 
     pub fn added(&mut self, id: u32, start: usize, len: usize) {
@@ -173,7 +183,7 @@ impl Queue {
 
     fn push(&mut self, event: Event, start: usize) {
         self.events[self.len] = event;
-        self.starts[self.len] = start;
+        self.starts[self.len] = Start { at: start as u32, continues: 0 };
         self.len += 1;
     }
 }

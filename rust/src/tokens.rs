@@ -1,8 +1,9 @@
 //! Columns of tokens, and what writes them.
 
 use crate::cache::{Entry, ID_MASK};
+use crate::four::Four;
 use crate::merge::Token;
-use crate::queue::CONTINUES;
+use crate::queue::Start;
 use crate::unicode::{count, is_continuation};
 
 /// Room for so many ids is kept between calls.
@@ -92,8 +93,8 @@ pub struct Emitter<'t, const TRACE: bool> {
     ends: *mut u32,
     words: *mut u32,
     len: usize,
-    text: usize, // where the current one begins
-    word: u32,   // number of the last
+    text: Four, // where the current one begins
+    word: Four, // number of the last
 }
 
 impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
@@ -102,7 +103,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         let len = out.ids.len();
         let (ids, starts) = (out.ids.as_mut_ptr(), out.starts.as_mut_ptr());
         let (ends, words) = (out.ends.as_mut_ptr(), out.words.as_mut_ptr());
-        Emitter { out, ids, starts, ends, words, len, text, word }
+        Emitter { out, ids, starts, ends, words, len, text: Four::all(text as u32), word: Four::all(word) }
     }
 
     /// The tokens of an entry: all four lanes are written, and `count` of them count.
@@ -110,35 +111,43 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
     /// # Safety
     /// The columns have room for four tokens more.
     #[inline(always)]
-    pub unsafe fn put(&mut self, start: usize, len: u32, entry: &Entry, count: usize) {
+    pub unsafe fn put(&mut self, start: Start, len: u32, entry: &Entry, count: usize) {
         debug_assert!(self.len + 4 <= self.out.ids.capacity());
         // SAFETY: the caller's promise, here and below
-        let write = |column: *mut u32, values: [u32; 4]| unsafe {
-            column.add(self.len).cast::<[u32; 4]>().write_unaligned(values)
+        let write = |column: *mut u32, values: Four| unsafe {
+            column.add(self.len).cast::<[u32; 4]>().write_unaligned(values.numbers())
         };
-        write(self.ids, entry.ids());
+        let lanes = Four::of(&entry.lanes);
+        write(self.ids, lanes.and(Four::all(ID_MASK)));
         if TRACE {
-            let at = (start & !CONTINUES).wrapping_sub(self.text) as u32;
-            let (starts, ends) = places(entry, at);
+            let at = Four::all(start.at).minus(self.text);
+            let starts = lanes.highest_byte().but_first().plus(at);
             write(self.starts, starts);
-            write(self.ends, ends);
+            write(self.ends, starts.next());
             // SAFETY: as above, for count is at most 4
-            unsafe { self.ends.add(self.len + count - 1).write(at.wrapping_add(len)) };
-            self.word = self.word.wrapping_add((start & CONTINUES == 0) as u32);
-            write(self.words, [self.word; 4]);
+            unsafe { self.ends.add(self.len + count - 1).write(at.first().wrapping_add(len)) };
+            self.word = self.word_at(start);
+            write(self.words, self.word);
         }
         self.len += count;
     }
 
+    /// The number of the word that a piece belongs to.
+    #[inline(always)]
+    fn word_at(&self, start: Start) -> Four {
+        self.word.plus(Four::all(1)).minus(Four::all(start.continues))
+    }
+
     /// The tokens of lanes; false where there is no room for them and `more` tokens.
-    #[inline]
-    pub fn put_lanes(&mut self, start: usize, len: u32, lanes: &[u32], more: usize) -> bool {
-        let mut columns = self.out.columns::<TRACE>();
-        if columns.any(|column| column.capacity() < self.len + lanes.len() + more) {
+    #[inline(never)]
+    pub fn put_lanes(&mut self, start: Start, len: u32, lanes: &[u32], more: usize) -> bool {
+        let wanted = self.len + lanes.len() + more;
+        if self.out.columns::<TRACE>().any(|column| column.capacity() < wanted) {
             return false;
         }
-        let at = (start & !CONTINUES).wrapping_sub(self.text) as u32;
-        self.word = self.word.wrapping_add((start & CONTINUES == 0) as u32);
+        let at = start.at.wrapping_sub(self.text.first());
+        self.word = self.word_at(start);
+        let word = self.word.first();
         for (i, &lane) in lanes.iter().enumerate() {
             let place = self.len + i;
             // SAFETY: there is room, as just seen
@@ -148,7 +157,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
                     let end = lanes.get(i + 1).map_or(len, |next| next >> 24);
                     self.starts.add(place).write(at.wrapping_add(lane >> 24));
                     self.ends.add(place).write(at.wrapping_add(end));
-                    self.words.add(place).write(self.word);
+                    self.words.add(place).write(word);
                 }
             }
         }
@@ -168,30 +177,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
                 self.out.words.set_len(self.len);
             }
         }
-        self.word
-    }
-}
-
-/// Where the tokens of an entry at `at` begin, and where all but the last end.
-///
-/// As vectors, which compilers do not make of it: with a store for each number, ids with places took twice
-/// the time of ids alone.
-#[inline(always)]
-fn places(entry: &Entry, at: u32) -> ([u32; 4], [u32; 4]) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every CPU of this architecture has SSE2; a vector and four numbers are of the same 16 bytes
-    unsafe {
-        use std::arch::x86_64::*;
-        let lanes = _mm_loadu_si128(entry.lanes.as_ptr().cast());
-        let within = _mm_and_si128(_mm_srli_epi32::<24>(lanes), _mm_set_epi32(-1, -1, -1, 0));
-        let starts = _mm_add_epi32(within, _mm_set1_epi32(at as i32));
-        let ends = _mm_shuffle_epi32::<0b11_11_10_01>(starts);
-        (std::mem::transmute::<__m128i, [u32; 4]>(starts), std::mem::transmute::<__m128i, [u32; 4]>(ends))
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let [_, second, third, fourth] = entry.lanes.map(|lane| at.wrapping_add(lane >> 24));
-        ([at, second, third, fourth], [second, third, fourth, fourth])
+        self.word.first()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::cache::entry_of_avx2;
 use crate::cache::{bytes_of, entry_of, token_of, Entry, Key, Line};
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
-use crate::queue::{is_short, ADDED, CAPACITY, CONTINUES, END, LONG, LONG_PART};
+use crate::queue::{is_short, Start, ADDED, CAPACITY, END, LONG, LONG_PART};
 use crate::split::CpuPath;
 use crate::tokens::{to_characters, Emitter, Place};
 
@@ -90,7 +90,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             if !found {
                 break;
             }
-            let start = if TRACE { starts[at + done] } else { 0 };
+            let start = if TRACE { starts[at + done] } else { Start::default() };
             let count = entry.count();
             if count > 0 {
                 // SAFETY: `reserve` made room for four tokens for each event that is left
@@ -229,8 +229,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             return Place { start: 0, len, word: 0 };
         }
         let start = self.space.queue.starts()[at];
-        self.word = self.word.wrapping_add((start & CONTINUES == 0) as u32);
-        let start = (start & !CONTINUES).wrapping_sub(self.space.texts[self.text].0) as u32;
+        self.word = self.word.wrapping_add(1 - start.continues);
+        let start = start.at.wrapping_sub(self.space.texts[self.text].0 as u32);
         Place { start, len, word: self.word }
     }
 
