@@ -105,13 +105,17 @@ impl Model {
         kept.unwrap_or_else(|| Box::new(Space::new(self.cache_limit)))
     }
 
-    /// What several threads work with. Where there are fewer caches than threads the others begin with a copy of one, so
-    /// that no thread has to learn what another knows.
+    /// What several threads work with. Where fewer are kept than there are threads, the others begin with a copy of one's
+    /// cache, so that no thread has to learn what another knows; those that are too many to be kept begin with nothing.
     pub fn take_spaces(&self, count: usize) -> Vec<Box<Space>> {
         let mut spaces = vec![self.take_space()];
         while spaces.len() < count {
             let kept = self.spaces.try_lock().ok().and_then(|mut spaces| spaces.pop());
-            spaces.push(kept.unwrap_or_else(|| Box::new(spaces[0].with_a_copy())));
+            let space = kept.unwrap_or_else(|| {
+                let is_kept = spaces.len() < SPACES;
+                Box::new(if is_kept { spaces[0].with_a_copy() } else { Space::new(self.cache_limit) })
+            });
+            spaces.push(space);
         }
         spaces
     }
