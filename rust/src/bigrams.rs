@@ -5,10 +5,12 @@
 //! alone is then exact, whatever the order of the rules. What is cut repeats, so it can
 //! be looked up; and no piece of real text is long.
 
+use crate::grouped::Grouped;
+
 /// Which pairs of characters may be cut apart. A pair is joined sooner than cut wrongly.
 pub struct Bigrams {
-    /// of ASCII, left * 128 + right: 1 where the pair may be cut
-    ascii: Box<[u8; 1 << 14]>,
+    /// those of ASCII that may not be cut
+    pub ascii: Grouped,
     /// of others, a bit for each hash of a pair that must not be cut
     joined: Box<[u64]>,
     shift: u32,
@@ -23,11 +25,11 @@ impl Bigrams {
     /// neighbours: side by side in what merges make. solid: the characters that become tokens by themselves, wherever they
     /// stand; None for all. What becomes of another one may depend on its neighbours
     pub fn new(neighbours: &[(char, char)], solid: Option<impl Iterator<Item = char>>) -> Self {
-        let mut ascii = Box::new([1u8; 1 << 14]);
+        let mut ascii = [0u128; 128];
         let mut others = Vec::new();
         for &(left, right) in neighbours {
             if left.is_ascii() && right.is_ascii() {
-                ascii[(left as usize) << 7 | right as usize] = 0;
+                ascii[left as usize] |= 1 << right as u32;
             } else {
                 others.push(hash(left as u32, right as u32));
             }
@@ -39,34 +41,29 @@ impl Bigrams {
             let bit = (pair >> shift) as usize;
             joined[bit / 64] |= 1 << (bit % 64);
         }
-        let mut bigrams = Bigrams { ascii, joined, shift, solid: Box::default() };
+        let mut of_solid = Box::default();
         if let Some(solid) = solid {
-            bigrams.set_solid(solid);
-        }
-        bigrams
-    }
-
-    fn set_solid(&mut self, solid: impl Iterator<Item = char>) {
-        let mut bits = vec![0u64; 0x11_0000 / 64].into_boxed_slice();
-        for character in solid {
-            bits[character as usize / 64] |= 1 << (character as usize % 64);
-        }
-        self.solid = bits;
-        for left in 0..128 {
-            for right in 0..128 {
-                self.ascii[left << 7 | right] &= (self.is_solid(left) && self.is_solid(right)) as u8;
+            let mut bits = vec![0u64; 0x11_0000 / 64].into_boxed_slice();
+            for character in solid {
+                bits[character as usize / 64] |= 1 << (character as usize % 64);
             }
+            let solid = bits[0] as u128 | (bits[1] as u128) << 64;
+            for (left, rights) in ascii.iter_mut().enumerate() {
+                *rights |= if solid >> left & 1 == 1 { !solid } else { u128::MAX };
+            }
+            of_solid = bits;
         }
+        Bigrams { ascii: Grouped::new(&ascii), joined, shift, solid: of_solid }
     }
 
     fn is_solid(&self, code: usize) -> bool {
         self.solid.get(code / 64).map_or(true, |bits| bits >> (code % 64) & 1 == 1)
     }
 
-    /// 1 where the two bytes of ASCII may be cut apart, else 0.
+    /// Whether two bytes of ASCII may be cut apart.
     #[inline(always)]
-    pub fn cuts_ascii(&self, left: u8, right: u8) -> usize {
-        self.ascii[(left as usize & 127) << 7 | right as usize & 127] as usize
+    pub fn cuts_ascii(&self, left: u8, right: u8) -> bool {
+        !self.ascii.has(left, right)
     }
 
     /// Whether two characters, not both of ASCII, may be cut apart.
@@ -92,7 +89,7 @@ mod tests {
         let neighbours = [('a', 'b'), ('b', 'c'), ('é', '中'), ('中', 'b')];
         let bigrams = Bigrams::new(&neighbours, Some("abcdé中".chars()));
         let cuts = |left: char, right: char| match (left.is_ascii(), right.is_ascii()) {
-            (true, true) => bigrams.cuts_ascii(left as u8, right as u8) == 1,
+            (true, true) => bigrams.cuts_ascii(left as u8, right as u8),
             _ => bigrams.cuts(left as u32, right as u32),
         };
         for (left, right) in [('a', 'b'), ('b', 'c'), ('é', '中'), ('中', 'b'), ('a', 'x'), ('ü', 'a')] {

@@ -1,7 +1,7 @@
 //! Where texts are cut into pieces.
 
 use crate::bigrams::Bigrams;
-use crate::split::{BertSplitter, Grammar, Splitter};
+use crate::split::{cpu_path, put_places, BertSplitter, CpuPath, Grammar, Splitter};
 use crate::unicode::decode;
 
 /// How a text becomes pieces.
@@ -58,6 +58,7 @@ impl Places for BertSplitter<'_> {
 pub struct Cutter<'a> {
     spaces: bool,
     bigrams: Option<&'a Bigrams>,
+    path: CpuPath,
     text: &'a [u8],
     at: usize,
     last: u32, // the character before `at`
@@ -66,7 +67,7 @@ pub struct Cutter<'a> {
 impl<'a> Cutter<'a> {
     /// For a text that is not empty. spaces: whether pieces begin before spaces; bigrams: where else
     pub fn new(spaces: bool, bigrams: Option<&'a Bigrams>, text: &'a [u8]) -> Self {
-        Cutter { spaces, bigrams, text, at: 0, last: 0 }
+        Cutter { spaces, bigrams, path: cpu_path(), text, at: 0, last: 0 }
     }
 
     fn fill_by_spaces(&mut self, out: &mut [u32]) -> usize {
@@ -87,12 +88,25 @@ impl<'a> Cutter<'a> {
             let (code, len) = decode(text, 0);
             (out[0], found, at, last) = (0, 1, len, code);
         }
+        let mut slowly = 0; // to here one by one
         while at < text.len() && found < out.len() {
             let byte = text[at];
+            #[cfg(target_arch = "x86_64")]
+            if self.path == CpuPath::Avx2 && at >= slowly && text.len() - at >= 64 && out.len() - found >= 64
+            {
+                // SAFETY: `cpu_path` chose this one, so the CPU has the features
+                match unsafe { cuts_avx2::<SPACES>(bigrams, text, at, &mut out[found..]) } {
+                    Some(count) => {
+                        (found, at, last) = (found + count, at + 64, text[at + 63] as u32);
+                        continue;
+                    }
+                    None => slowly = at + 64,
+                }
+            }
             out[found] = at as u32;
             if byte < 0x80 && last < 0x80 {
                 let space = SPACES && byte == b' ';
-                found += bigrams.cuts_ascii(last as u8, byte) | space as usize;
+                found += (bigrams.cuts_ascii(last as u8, byte) | space) as usize;
                 (last, at) = (byte as u32, at + 1);
             } else {
                 let (code, len) = decode(text, at);
@@ -103,6 +117,25 @@ impl<'a> Cutter<'a> {
         (self.at, self.last) = (at, last);
         found
     }
+}
+
+/// Put places of text[at..at + 64] into `out`, which has room for 64; returns how many. None where not all are ASCII.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn cuts_avx2<const SPACES: bool>(
+    bigrams: &Bigrams,
+    text: &[u8],
+    at: usize,
+    out: &mut [u32],
+) -> Option<usize> {
+    // SAFETY: this function has the features
+    let mut bits = unsafe { bigrams.ascii.apart(text, at)? };
+    if SPACES {
+        let block: &[u8; 64] = text[at..at + 64].try_into().expect("64 bytes");
+        bits |= block.iter().zip(0..).fold(0, |bits, (&byte, i)| bits | ((byte == b' ') as u64) << i);
+    }
+    let places: &mut [u32; 64] = (&mut out[..64]).try_into().expect("room for 64");
+    Some(put_places(bits, at as u32, places))
 }
 
 impl Places for Cutter<'_> {
@@ -121,5 +154,50 @@ impl Places for Cutter<'_> {
 
     fn done(&self) -> bool {
         self.at == self.text.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(mut cutter: Cutter, path: CpuPath) -> Vec<u32> {
+        cutter.path = path;
+        let (mut starts, mut out) = (Vec::new(), [0; 150]);
+        while !cutter.done() {
+            let found = cutter.fill(&mut out);
+            starts.extend(&out[..found]);
+        }
+        starts
+    }
+
+    #[test]
+    fn blocks_are_cut_where_single_pairs_are() {
+        let alphabet: Vec<char> = "aabcde  \n.é中😀".chars().collect();
+        let mut seed = 7u64;
+        let mut random = |n: usize| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as usize % n
+        };
+        for round in 0..3000 {
+            let letters = if round % 3 == 0 { alphabet.len() } else { 10 };
+            let neighbours: Vec<(char, char)> =
+                (0..30).map(|_| (alphabet[random(letters)], alphabet[random(letters)])).collect();
+            let solid = (round % 2 == 0).then(|| "abc é中".chars());
+            let bigrams = Bigrams::new(&neighbours, solid);
+            let text: String = (0..round % 400).map(|_| alphabet[random(letters)]).collect();
+            for spaces in [false, true] {
+                let cutter = || Cutter::new(spaces, Some(&bigrams), text.as_bytes());
+                let expected = places(cutter(), CpuPath::Portable);
+                assert_eq!(places(cutter(), cpu_path()), expected, "{text:?}");
+                for &(left, right) in &neighbours {
+                    let joined = |&&at: &&u32| {
+                        let (before, behind) = text.split_at(at as usize);
+                        !(spaces && right == ' ') && before.ends_with(left) && behind.starts_with(right)
+                    };
+                    assert_eq!(expected.iter().find(joined), None, "{left}{right} {text:?}");
+                }
+            }
+        }
     }
 }

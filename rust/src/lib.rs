@@ -17,6 +17,7 @@ pub mod decode;
 pub mod ffi;
 pub mod four;
 pub mod frame;
+pub mod grouped;
 pub mod lines;
 pub mod memory;
 pub mod merge;

@@ -13,6 +13,7 @@ mod scalar;
 mod words;
 
 pub use bert::BertSplitter;
+pub use blocks::bits::put_places;
 pub use blocks::Splitter;
 pub use classify::{cpu_path, CpuPath};
 pub use layers::{Layers, Pieces};

@@ -40,7 +40,7 @@ pub(super) fn through(marks: u64, class: u64) -> u64 {
 /// The places of bits, counted from `base`; returns how many. Eight are written at a
 /// time, needed or not: one branch for most blocks, where a loop is mispredicted.
 #[inline(always)]
-pub(in crate::split) fn put_places(bits: u64, base: u32, out: &mut [u32; 64]) -> usize {
+pub fn put_places(bits: u64, base: u32, out: &mut [u32; 64]) -> usize {
     let count = bits.count_ones() as usize;
     let mut rest = bits;
     for eight in out.chunks_exact_mut(8) {
