@@ -43,15 +43,21 @@ impl Kind {
         match self {
             Kind::Bytes(bpe) => bpe.learn(unknown, cache, bench),
             Kind::Characters(bpe) => bpe.learn(unknown, cache, bench),
-            _ => {
-                for &key in unknown.iter() {
-                    let (bytes, len) = bytes_of(key);
-                    if !cache.has(key)
-                        && self.spell(&bytes[..len], Some(key), scratch, &mut bench.unit) == Spelled::Whole
-                    {
-                        cache.insert(key, &bench.unit);
-                    }
-                }
+            Kind::Words(words) => {
+                words.learn(unknown, cache, bench);
+                self.learn_one_by_one(unknown, cache, bench, scratch);
+            }
+            _ => self.learn_one_by_one(unknown, cache, bench, scratch),
+        }
+    }
+
+    fn learn_one_by_one(&self, unknown: &[Key], cache: &mut Cache, bench: &mut Bench, scratch: &mut Scratch) {
+        for &key in unknown {
+            let (bytes, len) = bytes_of(key);
+            if !cache.has(key)
+                && self.spell(&bytes[..len], Some(key), scratch, &mut bench.unit) == Spelled::Whole
+            {
+                cache.insert(key, &bench.unit);
             }
         }
     }

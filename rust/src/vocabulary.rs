@@ -112,6 +112,12 @@ impl Vocabulary {
         }
     }
 
+    /// Id of the token with this key.
+    #[inline]
+    pub fn by_key(&self, key: Key) -> Option<u32> {
+        self.short(key).map(|entry| entry.lanes[ID])
+    }
+
     /// Id of the token with this key, where its text as a piece is the token itself.
     #[inline]
     pub fn whole_by_key(&self, key: Key) -> Option<u32> {

@@ -1,5 +1,6 @@
 //! BPE over bytes, as GPT-2 has it and most models since.
 
+use super::short_words::Waiting;
 use crate::cache::{key_of, line_of, token_of, Cache, Key, LONGEST_KEY, PART};
 use crate::cuts::{Cuts, Neighbours};
 use crate::merge::{Lane, Rules, Scratch, Token, LANES};
@@ -23,6 +24,7 @@ pub struct Bench {
     pub(super) lanes: [Lane; LANES],
     units: Vec<(Key, usize, usize)>,
     pub unit: Vec<Token>,
+    pub(super) waiting: Vec<Waiting>,
 }
 
 impl ByteBpe {

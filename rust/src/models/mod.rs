@@ -4,6 +4,7 @@ mod affixes;
 mod byte_bpe;
 mod character_bpe;
 mod over_bytes;
+mod short_words;
 mod unigram;
 mod words;
 

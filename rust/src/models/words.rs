@@ -1,6 +1,9 @@
 //! WordPiece and WordLevel: what a word is spelled with, or the one token for all that cannot be.
 
+use super::short_words::ShortWords;
+use super::Bench;
 use crate::bert::{Bert, Words};
+use crate::cache::{Cache, Key};
 use crate::merge::Token;
 use crate::model::Spelled;
 use crate::pairs::MOST_IDS;
@@ -23,6 +26,7 @@ pub struct WordModel {
     pub bert: Option<Bert>,
     spelling: Spelling,
     tokens: Trie,
+    short: Option<ShortWords>,
     /// where tokens go on inside a word; None where none does
     inside: Option<u32>,
     unknown: Option<u32>,
@@ -41,10 +45,23 @@ impl WordModel {
         if let Some(id) = ids.iter().chain(&unknown).find(|&&id| id >= MOST_IDS) {
             return Err(format!("the id {id} is larger than {}", MOST_IDS - 1));
         }
+        let short = ShortWords::new(tokens, ids, spelling, prefix);
         let tokens = Trie::new(tokens, ids).ok_or("the vocabulary is too large")?;
         let inside =
             prefix.iter().try_fold(ROOT, |node, &byte| tokens.child(node, byte).map(|slot| slot.child()));
-        Ok(WordModel { bert, spelling, inside, unknown, tokens })
+        Ok(WordModel { bert, spelling, inside, unknown, tokens, short })
+    }
+
+    /// Work out short pieces that are plain words, and keep them in the cache: changes no result. The others stay in `unknown`.
+    pub fn learn(&self, unknown: &mut Vec<Key>, cache: &mut Cache, bench: &mut Bench) {
+        if let Some(short) = &self.short {
+            short.learn(self, unknown, cache, &mut bench.waiting, &mut bench.unit);
+        }
+    }
+
+    /// Whether a word may be spelled with several tokens.
+    pub(super) fn has_pieces(&self) -> bool {
+        self.spelling != Spelling::Level
     }
 
     /// Append the tokens of a piece.
