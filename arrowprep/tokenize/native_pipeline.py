@@ -43,6 +43,7 @@ from arrowprep.tokenize.native_steps import (
     steps_of,
 )
 from arrowprep.tokenize.normalizers import BertNormalizer, Normalizer, Prepend, Replace
+from arrowprep.tokenize.normalizers import ByteLevel as SpelledBytes
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.pre_tokenizers import (
@@ -118,16 +119,20 @@ def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
     model, full = pipeline.model, pipeline.full_offsets
     normalizers = leaves_of(pipeline.normalizer)
     in_normalized = [token for token in pipeline.added.in_matching_order() if token.normalized]
-    byte_level, options = bool(pipeline.leaves) and type(pipeline.leaves[-1]) is ByteLevel, OVER_BYTES
+    leaves = pipeline.leaves
+    if normalizers and type(normalizers[-1]) is SpelledBytes and not leaves and not in_normalized:
+        # the same as a pre-tokenizer, and models of bytes take a third of the time
+        normalizers, leaves = normalizers[:-1], (ByteLevel(add_prefix_space=False, use_regex=False),)
+    byte_level, options = bool(leaves) and type(leaves[-1]) is ByteLevel, OVER_BYTES
     of_words = type(model) in (WordPiece, WordLevel)
     if byte_level:
-        route = Route.over_bytes(normalizers, pipeline.leaves, full)
+        route = Route.over_bytes(normalizers, leaves, full)
     elif of_words:
-        route, options = Route.over_words(normalizers, pipeline.leaves, full, search=bool(in_normalized))
+        route, options = Route.over_words(normalizers, leaves, full, search=bool(in_normalized))
     else:
         # to added tokens that take white space, a visible space is none
         takes_white = any(token.lstrip or token.rstrip for token in in_normalized)
-        route = Route.over_characters(normalizers, pipeline.leaves, full, spaces=not takes_white)
+        route = Route.over_characters(normalizers, leaves, full, spaces=not takes_white)
     if of_words:
         return route, shape_of_words(cast("WordPiece | WordLevel", model), options)
     return route, shape_of(model, byte_level, route.space)

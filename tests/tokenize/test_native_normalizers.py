@@ -133,6 +133,15 @@ def test_any_normalizers_give_what_the_reference_gives(
         assert native.trace(text) == reference.trace(text)
 
 
+@given(first=ONE, texts=st.lists(TEXT, max_size=4), in_raw=FLAG)
+@settings(max_examples=60, deadline=None)
+def test_bytes_may_be_spelled_last(first: Normalizer, texts: list[str], in_raw: bool) -> None:
+    tok = Tokenizer(MODELS["bytes"])
+    tok.normalizer = normalizers.Sequence([first, normalizers.ByteLevel()])
+    tok.add_tokens([AddedToken("aé", normalized=not in_raw, single_word=True)])
+    check(tok, list(texts))
+
+
 @st.composite
 def added_tokens(draw: st.DrawFn) -> list[AddedToken]:
     contents = draw(

@@ -109,6 +109,7 @@ PREPARED = [
     *((pre_tokenizers.BertPreTokenizer(), normalizer) for normalizer in BERT),
     (pre_tokenizers.BertPreTokenizer(), normalizers.Sequence([normalizers.NFD(), BERT[0]])),
     (pre_tokenizers.Whitespace(), normalizers.Sequence([normalizers.NFKD(), normalizers.Lowercase()])),
+    (None, normalizers.Sequence([normalizers.StripAccents(), normalizers.ByteLevel()])),
 ]
 
 
