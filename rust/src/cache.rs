@@ -5,7 +5,6 @@
 //! Longer pieces are in a map of their own. Both are bounded; what they hold never
 //! changes a result.
 
-use crate::memory::Table;
 use crate::merge::Token;
 use crate::vocabulary::hash_bytes;
 
@@ -64,7 +63,7 @@ struct LongEntry {
 
 #[derive(Clone)]
 pub struct Cache {
-    lines: Table<Line>,
+    lines: Vec<Line>,
     shift: u32,
     used: usize,
     most_lines: usize,
@@ -209,7 +208,7 @@ impl Cache {
         let most = limit / 2 / std::mem::size_of::<Line>();
         let most_lines = if most < 2 { 0 } else { 1 << most.ilog2() };
         let mut cache = Cache {
-            lines: Table::new(Line::default(), 0),
+            lines: Vec::new(),
             shift: 0,
             used: 0,
             most_lines,
@@ -243,8 +242,7 @@ impl Cache {
     }
 
     fn resize(&mut self, lines: usize) {
-        // SAFETY: a line is numbers, and those of an empty one are 0
-        let old = std::mem::replace(&mut self.lines, unsafe { Table::zeroed(lines) });
+        let old = std::mem::replace(&mut self.lines, vec![Line::default(); lines]);
         self.shift = 64 - lines.ilog2();
         self.used = 0;
         for entry in old.iter().flat_map(|line| &line.0).filter(|entry| entry.key != [0, 0]) {

@@ -4,8 +4,6 @@
 //! a value of another type, a number that might be rounded, half of a surrogate pair. Who reads
 //! such lines otherwise knows what they mean, or says what is wrong with them.
 
-use crate::memory::ask_for_large_pages;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Bool,
@@ -68,9 +66,7 @@ impl Column {
             Kind::Int => Values::Ints(Vec::new()),
             Kind::Float => Values::Floats(Vec::new()),
             Kind::Text => {
-                let bytes = Vec::with_capacity(most + BLOCK); // not touched before it is written
-                ask_for_large_pages(bytes.as_ptr() as usize, most);
-                Values::Texts(bytes, vec![0])
+                Values::Texts(Vec::with_capacity(most + BLOCK), vec![0]) // not touched before it is written
             }
         };
         Column { values, valid: Bits::default(), nulls: 0, rows: 0 }

@@ -1,7 +1,5 @@
 //! Merge rules: which pairs of tokens join, and in which order.
 
-use crate::memory::Table;
-
 /// A pair without a rule; above every rank.
 pub const NEVER: u32 = RANK_MASK as u32;
 
@@ -17,7 +15,7 @@ pub const MOST_RANKS: u32 = NEVER;
 /// 446,189 rules are 8 MB. A lookup loads both slots and selects without a branch:
 /// most lookups of a merge find nothing, and a probing loop would be mispredicted.
 pub struct Pairs {
-    slots: Table<u64>,
+    slots: Vec<u64>,
     shift: u32,
 }
 
@@ -34,7 +32,7 @@ impl Pairs {
     }
 
     fn build(rules: &[(u32, u32, u32)], bits: u32) -> Option<Self> {
-        let mut pairs = Pairs { slots: Table::new(EMPTY, 1 << bits), shift: 64 - bits };
+        let mut pairs = Pairs { slots: vec![EMPTY; 1 << bits], shift: 64 - bits };
         for &(left, right, rank) in rules {
             pairs.insert(key(left, right), rank)?;
         }

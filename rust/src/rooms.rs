@@ -3,7 +3,6 @@
 //! To write to new memory costs a fault for each page of it, about as much as the tokens
 //! that fill the page; memory that was written before is there at once.
 
-use crate::memory::ask_for_large_pages;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
@@ -31,9 +30,7 @@ impl Rooms {
                 return kept.swap_remove(place);
             }
         }
-        let column = Vec::with_capacity(len);
-        ask_for_large_pages(column.as_ptr() as usize, column.capacity() * 4);
-        column
+        Vec::with_capacity(len)
     }
 
     /// Keep a column, unless it is small, or there would be too many.

@@ -1,13 +1,11 @@
 //! Byte strings to numbers, walked byte by byte.
 
-use crate::memory::Table;
-
 /// A double-array trie: the child of a node by a byte is at base ^ byte, if what is there has the byte as its label.
 ///
 /// No two nodes have the same base, so a label says the parent too. What only one string goes
 /// on with is no row of nodes but a text, its tail. Sources: Aoe (1989); Yata's darts-clone.
 pub struct Trie {
-    nodes: Table<Node>,
+    nodes: Vec<Node>,
     /// each behind a byte with its length
     tails: Vec<u8>,
 }
@@ -236,9 +234,8 @@ impl Builder {
                 children.iter().map(|&(byte, below)| (base ^ byte as usize, byte as u64, below, depth + 1)),
             );
         }
-        let mut nodes = Table::new(Node(FREE), self.nodes.len());
-        nodes.copy_from_slice(&self.nodes);
-        Trie { nodes, tails: self.tails }
+        self.nodes.shrink_to_fit();
+        Trie { nodes: self.nodes, tails: self.tails }
     }
 
     /// A node that no more than one string goes on from, and that ends none of others; never the root.

@@ -1,7 +1,6 @@
 //! Byte strings to ids.
 
 use crate::cache::{bytes_of, entry_of, key_of, line_of, prefetch, Entry, Key, Line, LONGEST_KEY};
-use crate::memory::Table;
 
 /// A hash of bytes: folded multiplications of 16 bytes at a time, the last ones again where they overlap.
 #[inline]
@@ -38,7 +37,7 @@ pub fn fold(low: u64, high: u64) -> u64 {
 /// cache's layout: one load answers, where a table of places and the entries behind it
 /// were two, each from memory. Longer ones are in a table of the usual kind.
 pub struct Vocabulary {
-    lines: Table<Line>,
+    lines: Vec<Line>,
     shift: u32,
     bytes: Vec<u8>,
     entries: Vec<Long>,
@@ -66,7 +65,7 @@ impl Vocabulary {
         // at most two thirds of the places are taken: few tokens stand beside their own line
         let lines = (short * 3 / 4).max(16).next_power_of_two();
         Vocabulary {
-            lines: Table::new(Line::default(), lines),
+            lines: vec![Line::default(); lines],
             shift: 64 - lines.ilog2(),
             bytes: Vec::with_capacity(bytes),
             entries: Vec::with_capacity(long),
