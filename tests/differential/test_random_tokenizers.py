@@ -66,11 +66,21 @@ PATTERNS = [
     ),
     r"(?i:'s|'t|'ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 ]
+UNUSUAL = [
+    r"\w+?\b|l*",
+    r"(?<=l|he)o|^.|\s+$",
+    r"l{2}?|.(?i)D|É",
+    r"(\w)\1",
+    r"\A\s*|\B\w{,2}?|\Z",
+    r"(?<!\w)(?<first>\w)|(?>l+)o|a+*",
+]
 BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 
 
 class Draw(random.Random):
     """A source of tokenizers and texts."""
+
+    patterns = PATTERNS
 
     def yes(self) -> bool:
         return self.random() < 0.5
@@ -80,7 +90,9 @@ class Draw(random.Random):
         return "".join(self.choice(kind) for kind in drawn)  # type: ignore[arg-type]
 
     def pattern(self) -> dict[str, str]:
-        return self.choice([{"Regex": self.choice(PATTERNS)}, {"String": self.choice([" ", "a", "▁", "ll"])}])
+        return self.choice(
+            [{"Regex": self.choice(self.patterns)}, {"String": self.choice([" ", "a", "▁", "ll"])}]
+        )
 
     def flags(self, *names: str) -> dict[str, bool]:
         return {name: self.yes() for name in names}
@@ -276,9 +288,19 @@ def cut(draw: Draw) -> Callable[[Any], None]:
     return set_on
 
 
-def differences(seed: int) -> tuple[int, list[str]]:
+class UnusualDraw(Draw):
+    """That cut by patterns which few have."""
+
+    def pre_tokenizer(self) -> dict[str, Any]:
+        self.patterns = UNUSUAL
+        drawn = super().pre_tokenizer()
+        self.patterns = PATTERNS
+        return drawn
+
+
+def differences(seed: int, kind: type[Draw] = Draw) -> tuple[int, list[str]]:
     """How many questions one tokenizer was asked, and those with different answers."""
-    draw = Draw(seed)
+    draw = kind(seed)
     file = draw.file()
     if file is None:
         return 0, []
@@ -310,6 +332,13 @@ def test_random_tokenizers_are_the_same_here_and_there(seeds: Sequence[int]) -> 
         asked += count
         found += different
     assert asked > 500
+    assert not found, "\n".join(found[:3])
+
+
+def test_so_are_those_of_unusual_patterns() -> None:
+    results = [differences(seed, UnusualDraw) for seed in range(30)]
+    found = [difference for _, different in results for difference in different]
+    assert sum(asked for asked, _ in results) > 500
     assert not found, "\n".join(found[:3])
 
 
