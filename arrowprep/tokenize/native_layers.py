@@ -1,18 +1,15 @@
 """Pre-tokenizers that the kernel has no splitter for, as programs that it runs.
 
-What a pattern means is worked out here: its sets of characters are asked of the reference engine's
-own patterns, character by character, and the rest is steps that `rust/src/split/pattern.rs` takes.
+Its sets of characters are asked of the reference engine's own patterns, character by character.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, reduce
-from itertools import chain, product
+from functools import cache, lru_cache, partial, reduce
 from operator import or_
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +17,8 @@ import numpy.typing as npt
 from arrowprep.tokenize import unicode_tables
 from arrowprep.tokenize.native_library import LayerPrograms
 from arrowprep.tokenize.oniguruma import RECLASSIFIED, STAND_IN, Pattern, without_turkish
-from arrowprep.tokenize.pattern_syntax import (
-    Chars,
-    Either,
-    End,
-    Look,
-    Node,
-    Once,
-    Repeat,
-    Row,
-    Unknown,
-    parse,
-)
+from arrowprep.tokenize.pattern_steps import program_of
+from arrowprep.tokenize.pattern_syntax import Chars, Either, End, Node, Repeat, Row, Unknown, parse
 from arrowprep.tokenize.pre_tokenizers import (
     BertPreTokenizer,
     CharDelimiterSplit,
@@ -49,15 +36,9 @@ from arrowprep.tokenize.pre_tokenizers.scripts import script_numbers
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
 from arrowprep.tokenize.unicode_normal import parse_ranges
 
-T = TypeVar("T")
 Codes = npt.NDArray[np.int64]
-Way = tuple[Chars, ...]
 
 MOST_CLASSES = 64
-MOST_STEPS = 4000
-MOST_BEHIND = 16  # ways to look behind at several characters
-UNLIMITED = ANYWHERE = (1 << 64) - 1  # ANYWHERE: as what a match begins with, where it may be empty
-SET, RUN, FORK, JUMP, LOOK, ONCE, BEHIND, END, DONE = range(9)
 BY_LENGTH, BY_SCRIPTS = 5, 6  # in place of a behavior
 _BEHAVIOR = {name: number for number, name in enumerate(BEHAVIORS)}
 
@@ -135,13 +116,18 @@ def compiled(layers: tuple[Cut, ...]) -> Programs:
     words: list[int] = []
     for layer, tree in zip(layers, trees, strict=True):
         if isinstance(layer, Layer) and tree is not None:
-            words += _words(_Compiler(sets, layer.pattern), tree, layer)
+            words += _words(layer, *program_of(tree, partial(sets.mask, pattern=layer.pattern)))
         elif isinstance(layer, Length):
             words += (layer.length, 0, BY_LENGTH)
         else:
             words += (0, 0, BY_SCRIPTS)
             runs = _with_scripts(runs)
     return Programs(runs, np.array(words, np.uint64))
+
+
+def _words(layer: Layer, alternatives: list[int], steps: list[int]) -> list[int]:
+    head = (len(alternatives) // 2, len(steps) // 3, _BEHAVIOR[layer.behavior] + 8 * layer.invert)
+    return [*head, *alternatives, *steps]
 
 
 def _with_scripts(runs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
@@ -247,167 +233,3 @@ class _Sets:
     def mask(self, source: str, pattern: Pattern | re.Pattern[str]) -> int:
         """The classes of a set, as bits."""
         return self._masks[self._key(source, pattern)]
-
-
-# ---------------------------------------------------------------------- steps
-
-
-def _words(compiler: _Compiler, tree: Node, layer: Layer) -> list[int]:
-    options = tree.options if isinstance(tree, Either) else (tree,)
-    alternatives: list[int] = []
-    for option in options:
-        first, empty = compiler.begins(option)
-        alternatives += (len(compiler.steps), ANYWHERE if empty else first)
-        compiler.put(option)
-        compiler.step(DONE)
-    if len(compiler.steps) > MOST_STEPS:
-        raise Unknown("its pattern repeats too much")
-    head = (len(options), len(compiler.steps), _BEHAVIOR[layer.behavior] + 8 * layer.invert)
-    return [*head, *alternatives, *(word for step in compiler.steps for word in step)]
-
-
-class _Compiler:
-    """Steps of one layer, in the order in which they are put."""
-
-    def __init__(self, sets: _Sets, pattern: Pattern | re.Pattern[str]) -> None:
-        self._sets = sets
-        self._pattern = pattern
-        self.steps: list[tuple[int, int, int]] = []
-
-    def mask(self, source: str) -> int:
-        return self._sets.mask(source, self._pattern)
-
-    def step(self, kind: int, a: int = 0, b: int = 0) -> int:
-        """Put a step; its place."""
-        self.steps.append((kind, a, b))
-        return len(self.steps) - 1
-
-    def _lead(self, place: int, to: int) -> None:
-        kind, _, b = self.steps[place]
-        self.steps[place] = (kind, to, b)
-
-    def begins(self, node: Node) -> tuple[int, bool]:
-        """The classes that a match may begin with, and whether it may be empty."""
-        if isinstance(node, Chars):
-            return self.mask(node.source), False
-        if isinstance(node, Row):
-            first = 0
-            for part in node.parts:
-                more, empty = self.begins(part)
-                first |= more
-                if not empty:
-                    return first, False
-            return first, True
-        if isinstance(node, Either):
-            firsts = [self.begins(option) for option in node.options]
-            return reduce(or_, (first for first, _ in firsts)), any(empty for _, empty in firsts)
-        if isinstance(node, Repeat):
-            first, empty = self.begins(node.part)
-            return first, empty or not node.least
-        if isinstance(node, Once):
-            return self.begins(node.part)
-        return 0, True  # a place, not a character
-
-    def put(self, node: Node) -> None:
-        """The steps of a tree."""
-        if isinstance(node, Chars):
-            self.step(SET, self.mask(node.source))
-        elif isinstance(node, Row):
-            for part in node.parts:
-                self.put(part)
-        elif isinstance(node, Either):
-            self._put_options(node.options, self.put)
-        elif isinstance(node, Repeat):
-            self._put_repeat(node)
-        elif isinstance(node, End):
-            self.step(END, self.mask(r"\n") if node.of_line else 0)
-        elif isinstance(node, Once):
-            self._put_within(self.step(ONCE), node.part)
-        elif node.ahead:
-            self._put_within(self.step(LOOK, 0, node.wanted), node.part)
-        else:
-            self._put_behind(node)
-
-    def _put_within(self, place: int, part: Node) -> None:
-        self.put(part)
-        self._lead(place, self.step(DONE) + 1)
-
-    def _put_behind(self, node: Look) -> None:
-        """Each way has its characters one by one, the last of them right behind."""
-        ways = _ways(node.part)
-        if len(ways) == 1 and len(ways[0]) == 1:
-            self.step(BEHIND, self.mask(ways[0][0].source), node.wanted)
-            return
-        look = self.step(LOOK, 0, node.wanted)
-        self._put_options(ways, self._put_way)
-        self._lead(look, self.step(DONE) + 1)
-
-    def _put_way(self, way: Way) -> None:
-        for further, chars in enumerate(reversed(way)):
-            self.step(BEHIND | further << 32, self.mask(chars.source), True)
-
-    def _put_options(self, options: Sequence[T], put: Callable[[T], None]) -> None:
-        jumps = []
-        for option in options[:-1]:
-            fork = self.step(FORK)
-            put(option)
-            jumps.append(self.step(JUMP))
-            self._lead(fork, len(self.steps))
-        put(options[-1])
-        for jump in jumps:
-            self._lead(jump, len(self.steps))
-
-    def _put_repeat(self, node: Repeat) -> None:
-        if isinstance(node.part, Chars) and not node.lazy:
-            most = UNLIMITED if node.most is None else node.most
-            self.step(RUN | node.keeps << 8 | node.least << 32, self.mask(node.part.source), most)
-            return
-        if node.keeps:
-            self._put_within(self.step(ONCE), Repeat(node.part, node.least, node.most))
-            return
-        if node.most != 1 and self.begins(node.part)[1]:
-            raise Unknown("its pattern repeats what may be empty")
-        for _ in range(node.least):
-            self._put_bounded(node.part)
-        if node.most is None:
-            again = len(self.steps)
-            out = self._put_way_out(node.lazy)
-            self.put(node.part)
-            self._lead(self.step(JUMP), again)
-            self._lead(out, len(self.steps))
-            return
-        outs = []
-        for _ in range(node.most - node.least):
-            outs.append(self._put_way_out(node.lazy))
-            self._put_bounded(node.part)
-        for out in outs:
-            self._lead(out, len(self.steps))
-
-    def _put_way_out(self, first: bool) -> int:
-        """A step that leads away from what comes next: when that fails, or before it is tried."""
-        if not first:
-            return self.step(FORK)
-        self.step(FORK, len(self.steps) + 2)
-        return self.step(JUMP)
-
-    def _put_bounded(self, part: Node) -> None:
-        if len(self.steps) > MOST_STEPS:
-            raise Unknown("its pattern repeats too much")
-        self.put(part)
-
-
-def _ways(node: Node) -> list[Way]:
-    """The rows of single characters that a node is, one of which must match."""
-    if isinstance(node, Chars):
-        return [(node,)]
-    if isinstance(node, Either):
-        ways = [way for option in node.options for way in _ways(option)]
-    elif isinstance(node, Row):
-        ways = [tuple(chain(*rows)) for rows in product(*map(_ways, node.parts))]
-    elif isinstance(node, Repeat) and node.least == node.most:
-        ways = [tuple(chain(*rows)) for rows in product(_ways(node.part), repeat=node.least)]
-    else:
-        raise Unknown("its pattern looks behind at what is of no certain length")
-    if len(ways) > MOST_BEHIND:
-        raise Unknown("its pattern looks behind in too many ways")
-    return ways

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import starmap
 from operator import eq
 from typing import Any
@@ -20,6 +20,7 @@ import regex
 from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize import unicode_tables
 from arrowprep.tokenize.ascii_patterns import ascii_twin
+from arrowprep.tokenize.oniguruma_syntax import ignores_case, translate
 from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
 Span = tuple[int, int]
@@ -30,7 +31,6 @@ SURE = frozenset({" {2,}", r"\s+"})
 STAND_IN = "\ufdd0"  # a noncharacter: no version of Unicode gives it a property
 # U+0295 was Ll in Unicode 16 and is Lo since 17; U+0138 is Ll, without case, in all
 RECLASSIFIED = {0x295: 0x138}
-_IGNORES_CASE = re.compile(r"\(\?[a-z]*i")
 # to `regex` İ and ı are other cases of i, to Oniguruma of nothing, as Ĭ and ĭ are, which take their place
 _TURKISH = re.compile("[İı]")
 _NEIGHBOURS = str.maketrans("İı", "Ĭĭ")
@@ -91,7 +91,7 @@ class Pattern:
     @cached_property
     def ignores_case(self) -> bool:
         """Whether some of it does, and it does not ask for the two letters that Turkish has beside i."""
-        return bool(_IGNORES_CASE.search(self.source)) and not _TURKISH.search(self.source)
+        return ignores_case(self.source) and not _TURKISH.search(self.source)
 
     def pieces(self, text: str) -> list[str] | None:
         """The matches, when they are the whole text one after the other; else None."""
@@ -185,111 +185,3 @@ def as_unicode_16(text: str) -> str:
     if text.isascii() or not (unknown := _unknown(text)):
         return text
     return text.translate({code: RECLASSIFIED.get(code, ord(STAND_IN)) for code in unknown})
-
-
-# ---------------------------------------------------------------------- syntax
-
-_WORD_IN_CLASS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
-# outside of a class ² ³ ¹ ¼ ½ ¾ are word characters too, though other numbers that are no digits are not
-_WORD = _WORD_IN_CLASS + r"\xb2\xb3\xb9\xbc-\xbe"
-# escapes that mean something else to `regex`: outside of a class, and inside
-_ESCAPES = {
-    "h": ("[0-9a-fA-F]", "0-9a-fA-F"),
-    "H": ("[^0-9a-fA-F]", "[^0-9a-fA-F]"),
-    "w": (f"[{_WORD}]", _WORD_IN_CLASS),
-    "W": (f"[^{_WORD}]", f"[^{_WORD_IN_CLASS}]"),
-    "b": (f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))", r"\b"),
-    "B": (f"(?:(?<=[{_WORD}])(?=[{_WORD}])|(?<![{_WORD}])(?![{_WORD}]))", r"\B"),
-    "Z": (r"(?=\n?\Z)", "Z"),
-    "z": (r"\Z", "z"),
-    "e": (r"\x1b", r"\x1b"),
-}
-_ALONE = {
-    "^": r"(?:\A|(?<=\n)(?!\Z))",  # every line, but not behind a last newline
-    "$": r"(?=\n|\Z)",
-    "{,}": r"\{,\}",  # which counts nothing
-}
-_TOKEN = regex.compile(
-    r"\{\d*,?\d*\}|\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imxs-]+[:)]|\[:\^?\w+:\]|--|\|\||~~|.",
-    regex.DOTALL,
-)
-
-
-@lru_cache(maxsize=256)
-def translate(source: str) -> str:
-    """An Oniguruma pattern in the syntax of `regex` (V1).
-
-    >>> translate(r"(?m:.)\\h")
-    '(?s:.)[0-9a-fA-F]'
-    """
-    out: list[str] = []
-    depth = 0  # of character classes
-    groups: list[tuple[int, int]] = []  # where the open ones begin in `out`, and what else ends with each
-    inside = 0  # groups that were begun for options, and end with the one they are in
-    atom = 0  # where what a quantifier is of begins
-    repeats = ""  # how what is there last repeats
-    ignores_case = _IGNORES_CASE.search(source) is not None
-    for token in _TOKEN.findall(source):
-        if not depth:
-            if _QUANTIFIER.fullmatch(token):
-                repeats, again = _repeats(repeats, token)
-                if again:
-                    out.insert(atom, "(?:")
-                    out.append(")")
-            else:
-                repeats = ""
-            if token[:2] == "(?" and token[-1] == ")":
-                inside += 1  # options hold up to the end of the group, whatever stands between
-            elif token[0] == "(":
-                groups.append((len(out), inside))
-                inside = 0
-            elif token == ")" and groups:
-                out.append(")" * inside)
-                atom, inside = groups.pop()
-            elif not repeats:
-                atom = len(out)
-        if token.startswith("(?") and not depth:
-            out.append(_flags(token, source))
-        elif token[0] == "\\" and token[1:] in _ESCAPES:
-            out.append(_ESCAPES[token[1:]][depth > 0])
-        elif token.startswith(("\\x{", "\\u{")):
-            out.append(f"\\U{int(token[3:-1], 16):08X}")
-        elif ignores_case and not depth and token.startswith(("\\p{", "\\P{")):
-            out.append(f"(?-i:{token})")  # a property outside of a class has its own case
-        elif token == "[:punct:]":
-            out.append(r"\p{P}\p{S}")
-        elif depth and token in ("--", "||", "~~"):
-            out.append("".join(f"\\{c}" for c in token))
-        else:
-            if token == "[":
-                depth += 1
-            elif token == "]" and depth:
-                depth -= 1
-            out.append(token if depth else _ALONE.get(token, token))
-    return "".join(out) + ")" * inside
-
-
-_QUANTIFIER = re.compile(r"[*+?]|\{(?=.*\d)\d*,?\d*\}")
-
-
-def _repeats(before: str, token: str) -> tuple[str, bool]:
-    """How something repeats that did so as `before` says, with one more quantifier; whether that is of all.
-
-    `regex` would take {2}? for as few as it can, {1,2}+ for nothing given back, and refuses a+*.
-    """
-    if before in ("*", "+", "?") and token in ("?", "+"):
-        return "settled", False
-    if before == "range" and token == "?":
-        return "settled", False
-    kind = token if token in ("*", "+", "?") else "range" if "," in token else "count"
-    return kind, bool(before)
-
-
-def _flags(token: str, source: str) -> str:
-    """Ruby's m lets the dot match a newline, which is s here; it has no s and no other m."""
-    letters = token[2:-1]
-    if "s" in letters:
-        raise BadTokenizerFile(
-            f"the pattern {source!r} has a group {token}, which Ruby does not know", pattern=source
-        )
-    return f"(?{letters.replace('m', 's')}:"

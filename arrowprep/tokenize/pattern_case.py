@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 
 import regex
 
-from arrowprep.tokenize.oniguruma import translate
+from arrowprep.tokenize.oniguruma_syntax import translate
 
 _SETS = re.compile(r"\\[sSdDwWhH]")
 _LAST = 0xFB17  # of the characters that several are another case of

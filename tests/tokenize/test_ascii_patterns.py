@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from arrowprep.tokenize.ascii_patterns import ascii_twin
 from arrowprep.tokenize.files.tiktoken_sets import SETS
 from arrowprep.tokenize.native_pipeline import GRAMMARS
-from arrowprep.tokenize.oniguruma import Pattern, translate
+from arrowprep.tokenize.oniguruma import Pattern
+from arrowprep.tokenize.oniguruma_syntax import translate
 
 KNOWN = sorted({*chain.from_iterable(GRAMMARS), *(chosen.pattern for chosen in SETS.values())})
 OTHERS = [

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize import Regex, Tokenizer, normalizers, pre_tokenizers
 from arrowprep.tokenize.models import WordLevel
-from arrowprep.tokenize.oniguruma import SURE, Pattern, as_unicode_16, settled, translate
+from arrowprep.tokenize.oniguruma import SURE, Pattern, as_unicode_16, settled
+from arrowprep.tokenize.oniguruma_syntax import translate
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS, split_spans
 
 
