@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pyarrow as pa
@@ -105,13 +106,17 @@ FOLDED = normalizers.Precompiled(
 )
 FOLDS: list[Any] = [
     FOLDED,
+    normalizers.Precompiled(charsmap({b"\r": "", b"\n": " ", b"\0": " "})),
+    normalizers.Sequence(
+        [normalizers.Precompiled(charsmap({b"\n": " "})), normalizers.Precompiled(charsmap({b" ": "a"}))]
+    ),
     normalizers.Sequence(
         [FOLDED, normalizers.Strip(left=False, right=True), normalizers.Replace(Regex(" {2,}"), SPACE)]
     ),
     normalizers.Sequence([FOLDED, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]),
     normalizers.Sequence([normalizers.Replace("é", " a"), normalizers.Strip(), FOLDED]),
 ]
-PARTS = ["a", "bc", "a" * 20, "ab c " * 15, " ", "  ", "\n", "\t", "\r", "\x0b", "\0", "\x01"]
+PARTS = ["\r\n", "a", "bc", "a" * 20, "ab c " * 15, " ", "  ", "\n", "\t", "\r", "\x0b", "\0", "\x01"]
 OTHERS = [
     "é",
     "中",
@@ -135,13 +140,27 @@ OTHERS = [
     normalizer=st.sampled_from([None, *FOLDS]),
     pre_tokenizer=st.sampled_from([PRE_TOKENIZERS[1], PRE_TOKENIZERS[3]]),
 )
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_plain_words_between_others_are_those_of_the_steps(
     texts: list[str], normalizer: Any, pre_tokenizer: Any
 ) -> None:
     tokens = [SPACE, *"abce", "é", "ab", f"{SPACE}a", "aa", "aaa", f"{SPACE}bc"]
     model = models.Unigram([("<unk>", 0.0), *((t, -1.0 - i / 3) for i, t in enumerate(tokens))], 0)
     check(tokenizer(model, normalizer, pre_tokenizer), list(texts))
+
+
+@pytest.mark.parametrize("normalizer", [None, *FOLDS])
+def test_plain_words_beside_others_in_small_worlds(normalizer: Any) -> None:
+    parts = ["a", "bc", " ", "\r\n", "\r", "\n", "\t", "é", "\u0301", "\u0600", "\xa0"]
+    worlds = pa.array(
+        ["".join(world) for n in range(5) for world in itertools.product(parts[: 13 - 2 * n], repeat=n)]
+    )
+    model = models.Unigram([("<unk>", 0.0), *((t, -1.0 - i / 3) for i, t in enumerate([SPACE, *"abce"]))], 0)
+    for pre_tokenizer in (PRE_TOKENIZERS[1], PRE_TOKENIZERS[3]):
+        pipeline = tokenizer(model, normalizer, pre_tokenizer)._engine.pipeline
+        native, why = compile_pipeline(pipeline)
+        assert native is not None, why
+        assert native.encode(worlds).ids == ReferenceEngine(pipeline).encode(worlds).ids
 
 
 def test_marks_behind_letters_are_left_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

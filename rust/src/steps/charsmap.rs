@@ -74,10 +74,11 @@ impl Charsmap {
         self.joins[byte as usize] == 0 && [&key[..1], key].iter().all(|key| self.find(key) == Some(b" "))
     }
 
-    /// Whether the last character of `text` may go on with the next.
-    pub fn may_join_next(&self, text: &[u8]) -> bool {
-        start_before(text, text.len())
-            .is_some_and(|at| self.joins[decode(text, at).0 as usize] & ATTACHES != 0)
+    /// Whether the character before `at` may go on with the one there.
+    pub fn may_join(&self, text: &[u8], at: usize) -> bool {
+        let joins = |start: usize| self.joins[decode(text, start).0 as usize];
+        (text[..at].ends_with(b"\r") && text[at..].starts_with(b"\n"))
+            || start_before(text, at).is_some_and(|start| joins(start) & ATTACHES != 0)
     }
 
     /// Whether all of a text is plain ASCII.
@@ -105,7 +106,8 @@ impl Charsmap {
             let mut joins = self.joins[code as usize];
             if text[at..].starts_with(b"\r\n") {
                 // one grapheme, whatever stands around it
-                (len, joins, cluster) = (2, 0, at);
+                (joins, cluster) = (0, at);
+                len += self.find(b"\r\n").is_some() as usize;
             } else if at == 0 || (before & ATTACHES == 0 && joins & EXTENDS == 0) {
                 cluster = at;
             } else if let Some(end) = self.end_of_marks(text, cluster, at).filter(|_| kept <= cluster) {

@@ -25,7 +25,7 @@ impl PlainWords {
     pub(super) fn new(route: &Route, kind: &Kind) -> Option<Self> {
         let [Stage { steps, layers: None }] = &route.stages[..] else { return None };
         let is_plain = matches!(kind, Kind::Unigram(_)) && route.cut == Cut::Spaces;
-        if !is_plain || !route.before.iter().all(sees_to_space_alone) {
+        if !is_plain || !route.before.iter().all(sees_to_space_alone) || charsmaps(route).count() > 1 {
             return None;
         }
         let (apart, visible) = match &steps[..] {
@@ -64,7 +64,7 @@ impl PlainWords {
             let ahead = &text[white..text.len().min(white + PLAIN)];
             at = match ahead.iter().rposition(is(Byte::Other)) {
                 Some(other) => white + other + 1,
-                None if charsmaps(route).any(|map| map.may_join_next(&text[from..white])) => white + 1,
+                None if charsmaps(route).any(|map| map.may_join(text, white)) => white + 1,
                 None => return white,
             };
         }
