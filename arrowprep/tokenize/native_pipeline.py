@@ -43,7 +43,6 @@ from arrowprep.tokenize.native_steps import (
     steps_of,
 )
 from arrowprep.tokenize.normalizers import BertNormalizer, Normalizer, Prepend, Replace
-from arrowprep.tokenize.normalizers import ByteLevel as SpelledBytes
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.pre_tokenizers import (
@@ -120,9 +119,6 @@ def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
     normalizers = leaves_of(pipeline.normalizer)
     in_normalized = [token for token in pipeline.added.in_matching_order() if token.normalized]
     leaves = pipeline.leaves
-    if normalizers and type(normalizers[-1]) is SpelledBytes and not leaves and not in_normalized:
-        # the same as a pre-tokenizer, and models of bytes take a third of the time
-        normalizers, leaves = normalizers[:-1], (ByteLevel(add_prefix_space=False, use_regex=False),)
     byte_level, options = bool(leaves) and type(leaves[-1]) is ByteLevel, OVER_BYTES
     of_words = type(model) in (WordPiece, WordLevel)
     if byte_level:
