@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial, reduce
+from functools import lru_cache, partial, reduce
+from itertools import chain
 from operator import or_
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from arrowprep.tokenize import unicode_tables
 from arrowprep.tokenize.native_library import LayerPrograms
-from arrowprep.tokenize.oniguruma import RECLASSIFIED, STAND_IN, Pattern, without_turkish
+from arrowprep.tokenize.native_sets import Codes, members
+from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pattern_steps import program_of
 from arrowprep.tokenize.pattern_syntax import Chars, Either, End, Node, Repeat, Row, Unknown, parse
 from arrowprep.tokenize.pre_tokenizers import (
@@ -34,9 +35,6 @@ from arrowprep.tokenize.pre_tokenizers import (
 from arrowprep.tokenize.pre_tokenizers.characters import NOT_BLANK, WORDS, numeric, punctuation
 from arrowprep.tokenize.pre_tokenizers.scripts import script_numbers
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
-from arrowprep.tokenize.unicode_normal import parse_ranges
-
-Codes = npt.NDArray[np.int64]
 
 MOST_CLASSES = 64
 BY_LENGTH, BY_SCRIPTS = 5, 6  # in place of a behavior
@@ -153,38 +151,6 @@ def _tree(pattern: Pattern | re.Pattern[str]) -> Node:
 # ---------------------------------------------------------------------- sets of characters
 
 
-@cache
-def _every_character(turkish: bool) -> str:
-    """All characters in order, as patterns get to see them: those of Unicode 16."""
-    codes = np.arange(0x110000, dtype=np.uint32)
-    for unassigned in parse_ranges(unicode_tables.UNASSIGNED):
-        codes[unassigned.start : unassigned.stop] = ord(STAND_IN)
-    for code, seen_as in RECLASSIFIED.items():
-        codes[code] = seen_as
-    codes[0xD800:0xE000] = ord(STAND_IN)  # surrogates are in no text
-    text = codes.tobytes().decode("utf-32-le")
-    return text if turkish else without_turkish(text)
-
-
-@cache
-def _every_code() -> str:
-    """All code points in order, as Python's patterns see them."""
-    return "".join(map(chr, range(0x110000)))
-
-
-@lru_cache(maxsize=256)
-def _members(source: str, of_python: bool, turkish: bool) -> Codes:
-    """Where a set begins and ends: (2n,) code points, the ends exclusive."""
-    if len(source.lstrip("\\")) == 1 and source[-1].isascii() and not (source[-1].isalnum() or source == "."):
-        code = ord(source[-1])
-        return np.array([code, code + 1])
-    if of_python:
-        found = re.compile(f"(?:{source})+").finditer(_every_code())
-    else:
-        found = Pattern(f"(?:{source})+").compiled.finditer(_every_character(turkish))
-    return np.array([place for match in found for place in match.span()], np.int64)
-
-
 class _Sets:
     """The sets of some patterns, and the classes that they divide all characters into."""
 
@@ -202,7 +168,7 @@ class _Sets:
         """The sets of a tree."""
         if isinstance(node, Chars):
             key = self._key(node.source, pattern)
-            self._members[key] = _members(*key)
+            self._members[key] = members(*key)
         elif isinstance(node, End):
             if node.of_line:
                 self.add(Chars(r"\n"), pattern)
@@ -216,18 +182,17 @@ class _Sets:
         """Classes that no set has a part of: (n, 2) first code point and class, up to the next."""
         if not self._members:
             return np.zeros((1, 2), np.uint32)
-        edges = np.unique(np.concatenate([[0], *self._members.values()]))
+        # not by np.unique, which would load NumPy's masked arrays, 20 ms
+        edges = np.array(sorted({0, *chain.from_iterable(map(np.ndarray.tolist, self._members.values()))}))
         edges = edges[edges < 0x110000]
-        inside = [
-            np.searchsorted(members, edges, side="right") % 2 == 1 for members in self._members.values()
-        ]
-        table = np.array(inside, bool).reshape(len(inside), len(edges))
-        kinds, classes = np.unique(table, axis=1, return_inverse=True)
-        classes = classes.reshape(-1)
-        if kinds.shape[1] > MOST_CLASSES:
+        inside = [np.searchsorted(found, edges, side="right") % 2 for found in self._members.values()]
+        numbers: dict[tuple[int, ...], int] = {}
+        columns = zip(*(row.tolist() for row in inside), strict=True)
+        classes = [numbers.setdefault(column, len(numbers)) for column in columns]
+        if len(numbers) > MOST_CLASSES:
             raise Unknown(f"its patterns tell more than {MOST_CLASSES} kinds of characters apart")
-        for key, row in zip(self._members, kinds, strict=True):
-            self._masks[key] = reduce(or_, (1 << int(i) for i in np.flatnonzero(row)), 0)
+        for key, row in zip(self._members, zip(*numbers, strict=True), strict=True):
+            self._masks[key] = reduce(or_, (has << number for number, has in enumerate(row)), 0)
         return np.ascontiguousarray(np.column_stack([edges, classes]).astype(np.uint32))
 
     def mask(self, source: str, pattern: Pattern | re.Pattern[str]) -> int:

@@ -26,7 +26,7 @@ def _folded() -> tuple[frozenset[str], re.Pattern[str]]:
 
 def may_be_folded(letters: str) -> bool:
     """Whether some of these, side by side, are another case of one character."""
-    return len(letters) > 1 and _folded()[1].search(letters.casefold()) is not None
+    return len(letters.strip()) > 1 and _folded()[1].search(letters.casefold()) is not None
 
 
 @lru_cache(maxsize=256)

@@ -14,6 +14,7 @@ from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize import Tokenizer
 from arrowprep.tokenize.native import compile_pipeline
 from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.native_sets import BASIC, every_member, members
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.pre_tokenizers import (
     BertPreTokenizer,
@@ -205,3 +206,16 @@ def test_a_pattern_that_takes_exponential_time_on_a_text_is_left_to_the_referenc
     ]
     check(native, reference, pa.array(texts))
     assert [native.ids(text) for text in texts] == [reference.ids(text) for text in texts]
+
+
+ASKED = r"""
+\s \S \w \W \d \D \p{L} \P{L} \p{^L} \p{C} \p{Z} \p{Han} \h . é [a-zé] [aé中😀] [0-9] [^é] [一-龥] [İa]
+[^\s\p{L}\p{N}] [-\w] [^\w\s] [\p{Lu}\p{Lt}\p{Lm}] [\p{L}&&[^\p{Lu}]] [^(\s|[.,…。])] [\p{Zs}\t] [^\S\n]
+[^\p{Cn}] [\r\n/] [[:alpha:]] (?i:s) (?i:k) (?i:[a-z]) (?i:') (?i:\s)
+"""
+
+
+@pytest.mark.parametrize("turkish", [True, False])
+def test_a_set_is_asked_of_few_characters_and_has_the_same(turkish: bool) -> None:
+    for source in (*ASKED.split(), *BASIC):
+        assert members(source, False, turkish).tolist() == every_member(source, turkish).tolist(), source

@@ -1,0 +1,43 @@
+"""Write arrowprep/tokenize/character_runs.py: characters side by side that usual sets do not tell apart.
+
+    python tools/make_character_runs.py > arrowprep/tokenize/character_runs.py
+
+Everything is asked of the reference engine's patterns.
+"""
+
+from __future__ import annotations
+
+import string
+import textwrap
+from itertools import groupby
+
+from arrowprep.tokenize.native_sets import BASIC, every_member
+
+HEAD = '''"""Characters side by side that usual sets do not tell apart; by tools/make_character_runs.py.
+
+Of every code point from U+0000 on: a letter for its kind, and how many follow of the same.
+"""
+
+RUNS = (
+'''
+
+
+def main() -> None:
+    kinds: dict[tuple[bool, ...], str] = {}
+    rows = [[False] * 0x110000 for _ in BASIC]
+    for row, source in zip(rows, BASIC, strict=True):
+        edges = every_member(source, turkish=True).tolist()
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            row[start:stop] = [True] * (stop - start)
+    letters = iter(string.ascii_letters)
+    written = []
+    for kind, run in groupby(zip(*rows, strict=True)):
+        if kind not in kinds:
+            kinds[kind] = next(letters)
+        written.append(f"{kinds[kind]}{sum(1 for _ in run)}")
+    lines = textwrap.wrap(" ".join(written), 3 * 34)
+    print(HEAD + "\n".join(f'    "{line.replace(" ", "")}"' for line in lines) + "\n)")
+
+
+if __name__ == "__main__":
+    main()
