@@ -10,12 +10,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from arrowprep.errors import TokenizerError
 from arrowprep.tokenize.ragged import positions
 
 V = TypeVar("V")
 Ints = npt.NDArray[np.integer[Any]]
 
 LONGEST_CACHED = 256  # characters: longer pieces do not come again
+LARGEST = 2**31 - 1  # of the ids that a column can hold
 IDS = ("ids",)
 LOCATED = ("ids", "starts", "ends", "words")
 
@@ -101,6 +103,10 @@ class PieceTable:
         return set().union(*keys) - self._numbers.keys()
 
     def add(self, keys: Sequence[Hashable], entries: Entries) -> None:
+        """Raises TokenizerError for an id that no column can hold."""
+        largest = int(entries.columns["ids"].max(initial=0))
+        if largest > LARGEST:
+            raise TokenizerError(f"the id {largest} is larger than columns can hold, {LARGEST}", id=largest)
         begins = np.cumsum(entries.counts) - entries.counts + self._columns[self.names[0]].size
         known = len(self._numbers)
         self._numbers.update(zip(keys, range(known, known + len(keys)), strict=True))

@@ -150,6 +150,13 @@ def no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arrowprep.tokenize.native.load", lambda: "the native kernel is not built")
 
 
+def test_an_id_that_no_column_can_hold_is_an_error_and_not_another_id() -> None:
+    engine = ReferenceEngine(Tokenizer(models.BPE({"a": 2**31, "b": 2**31 - 1}, []))._engine.pipeline)
+    assert engine.encode(pa.array(["b", "bb"])).ids.to_pylist() == [[2**31 - 1], [2**31 - 1] * 2]
+    with pytest.raises(TokenizerError, match="the id 2147483648 is larger than columns can hold"):
+        engine.encode(pa.array(["b", "ab"]))
+
+
 def test_dropout_is_not_remembered() -> None:
     tok = Tokenizer(byte_bpe(dropout=0.5))
     tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
