@@ -108,8 +108,11 @@ def test_nothing_returned_by_some_batches_only_is_refused(ds):
 
 
 def test_a_killed_worker_is_named_with_its_signal(ds):
+    here = os.getpid()
+
     def kill(b):
         if 50 in b["n"]:
+            assert os.getpid() != here, "it ran in no worker"
             os.kill(os.getpid(), signal.SIGKILL)
         return {"m": b["n"]}
 
@@ -122,8 +125,11 @@ def test_a_killed_worker_is_named_with_its_signal(ds):
 
 
 def test_what_a_killed_worker_was_at_is_tried_once_more(ds, tmp_path):
+    here = os.getpid()
+
     def kill_once(b):
         if 50 in b["n"] and not (tmp_path / "killed").exists():
+            assert os.getpid() != here, "it ran in no worker"
             (tmp_path / "killed").touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return {"m": [n for n in b["n"] for _ in range(n % 2)]}

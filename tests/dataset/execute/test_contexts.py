@@ -36,7 +36,10 @@ def test_a_fork_is_a_child_of_this_process() -> None:
 
 
 def test_a_fork_that_is_killed_is_named() -> None:
+    here = os.getpid()
+
     def crash(row: Any) -> None:
+        assert os.getpid() != here, "it ran in no worker"
         os.kill(os.getpid(), signal.SIGKILL)
 
     ds = Dataset.from_dict({"n": list(range(500))})
