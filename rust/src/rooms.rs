@@ -20,13 +20,14 @@ impl Rooms {
         Rooms { kept: Mutex::default(), limit }
     }
 
-    /// An empty column with room for `len` numbers: the smallest that has it, or a new one.
+    /// An empty column with room for `len` numbers: the smallest that has it, or a new one. None that is much larger, for
+    /// whoever keeps the result keeps all of it.
     ///
     /// The lock is only tried, for the process may have been forked while a thread held it.
     pub fn take(&self, len: usize) -> Vec<u32> {
         if let Ok(mut kept) = self.kept.try_lock() {
-            let sizes = kept.iter().map(Vec::capacity).zip(0..);
-            if let Some((_, place)) = sizes.filter(|&(capacity, _)| capacity >= len).min() {
+            let (sizes, fits) = (kept.iter().map(Vec::capacity).zip(0..), len..=4 * len);
+            if let Some((_, place)) = sizes.filter(|(capacity, _)| fits.contains(capacity)).min() {
                 return kept.swap_remove(place);
             }
         }
@@ -88,6 +89,14 @@ mod tests {
         let again = rooms.take(FEWEST - 1);
         assert!(again.is_empty() && again.as_ptr() == places.0);
         assert_eq!(rooms.take(FEWEST + 1).as_ptr(), places.1);
+    }
+
+    #[test]
+    fn a_small_result_is_in_no_large_column() {
+        let rooms = Rooms::new(1 << 20);
+        rooms.give_back(rooms.take(4 * FEWEST));
+        assert!(rooms.take(FEWEST - 1).capacity() < 4 * FEWEST);
+        assert_eq!(rooms.kept.lock().unwrap().len(), 1);
     }
 
     #[test]
