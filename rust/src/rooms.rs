@@ -88,7 +88,8 @@ mod tests {
         rooms.give_back(small);
         let again = rooms.take(FEWEST - 1);
         assert!(again.is_empty() && again.as_ptr() == places.0);
-        assert_eq!(rooms.take(FEWEST + 1).as_ptr(), places.1);
+        let again = rooms.take(FEWEST + 1);
+        assert_eq!(again.as_ptr(), places.1);
     }
 
     #[test]
@@ -107,9 +108,11 @@ mod tests {
         let place = column.as_ptr();
         let lent = Lent::new(column, &rooms);
         assert_eq!(lent[..], [7]);
-        assert_ne!(rooms.take(FEWEST).as_ptr(), place);
+        let meanwhile = rooms.take(FEWEST);
+        assert_ne!(meanwhile.as_ptr(), place);
         drop(lent);
-        assert_eq!(rooms.take(FEWEST).as_ptr(), place);
+        let again = rooms.take(FEWEST);
+        assert_eq!(again.as_ptr(), place);
     }
 
     #[test]
