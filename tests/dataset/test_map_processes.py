@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -122,6 +123,24 @@ def test_a_killed_worker_is_named_with_its_signal(ds):
     ):
         ds.map(kill, batched=True, batch_size=10, num_proc=2)
     assert (caught.value.start, caught.value.stop) == (50, 60)
+
+
+def test_what_kills_never_runs_here_even_where_it_is_all_that_is_left(ds):
+    here = os.getpid()
+
+    def kill_last(b):
+        if 90 in b["n"]:
+            assert os.getpid() != here, "it ran in no worker"
+            time.sleep(0.3)  # the other worker ends all that is left meanwhile
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"m": b["n"]}
+
+    for _ in range(2):  # the second call begins with one task
+        with (
+            pytest.warns(ArrowprepWarning, match="once more"),
+            pytest.raises(WorkerDied, match=r"SIGKILL while .*kill_last was at rows 90\.\.99"),
+        ):
+            ds.map(kill_last, batched=True, batch_size=10, num_proc=2)
 
 
 def test_what_a_killed_worker_was_at_is_tried_once_more(ds, tmp_path):

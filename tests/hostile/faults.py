@@ -200,7 +200,7 @@ def killed_at_each_step(root: Path, seed: int) -> None:
     """Between any two steps that change the folder, publishing among them, nothing is lost or left."""
     key = 0
     for function, executor in [(some_rows, Inline), (wider_later, TwoWorkers), (odd, Inline)]:
-        map_run.choose_executor = lambda *_: executor()  # type: ignore[assignment]  # noqa: B023
+        map_run.choose_executor = lambda *_, **__: executor()  # type: ignore[assignment]  # noqa: B023
         how = None
         for step in itertools.count(1):
             key += 1
@@ -274,7 +274,7 @@ def two_writers_without_locks(root: Path, seed: int) -> None:
 def truncated(root: Path, seed: int) -> None:
     """A file that was cut off anywhere is found out when it is opened, and what it held is made again."""
     rng = random.Random(seed)
-    map_run.choose_executor = lambda *_: TwoWorkers()  # type: ignore[assignment]
+    map_run.choose_executor = lambda *_, **__: TwoWorkers()  # type: ignore[assignment]
     for key, function in enumerate((each_doubled, some_rows, wider_later, odd) * 3):
         assert work(function, key, num_proc=2)
         path = rng.choice(list((root / "results").glob("cache-*.arrow")))

@@ -42,7 +42,8 @@ def computed(
     missing = gaps(view.num_rows, [span for part in parts for span in part.spans])
     rows = sum(map(len, missing))
     tasks = _plan(missing, spec.rows_a_call(view.num_rows), options.num_proc or 1)
-    executor = choose_executor(options.num_proc, tasks, options.mp_context)
+    # what is left of an earlier run may be all that killed its worker, and must not kill this process
+    executor = choose_executor(options.num_proc, tasks, options.mp_context, away=bool(parts))
     with progress.bar(view.num_rows, options.desc, show=options.show_progress) as bar:
         bar.advance(view.num_rows - rows)
         plan = PartPlan(options.cache.stem(name), rows, options.compression)

@@ -31,6 +31,13 @@ def test_little_work_runs_here(num_proc: int | None, tasks: int) -> None:
     assert isinstance(choose_executor(num_proc, range(tasks)), Inline)
 
 
+@pytest.mark.parametrize(
+    ("num_proc", "tasks", "here"), [(4, 1, False), (4, 0, True), (1, 5, True), (None, 1, True)]
+)
+def test_one_task_that_may_kill_runs_elsewhere(num_proc: int | None, tasks: int, here: bool) -> None:
+    assert isinstance(choose_executor(num_proc, range(tasks), away=True), Inline) is here
+
+
 def test_no_more_processes_than_tasks() -> None:
     executor = choose_executor(8, range(3))
     assert getattr(executor, "num_proc", None) == 3
