@@ -56,6 +56,18 @@ impl Four {
         Four(unsafe { _mm_and_si128(self.0, _mm_set_epi32(-1, -1, -1, 0)) })
     }
 
+    /// A number, and three times 0.
+    #[inline(always)]
+    pub fn only_first(number: u32) -> Self {
+        Four(unsafe { _mm_cvtsi32_si128(number as i32) })
+    }
+
+    /// One more where `other` has the same.
+    #[inline(always)]
+    pub fn more_where(self, other: Self) -> Self {
+        Four(unsafe { _mm_sub_epi32(self.0, _mm_cmpeq_epi32(self.0, other.0)) })
+    }
+
     /// The second, third and fourth, and anything.
     #[inline(always)]
     pub fn next(self) -> Self {
@@ -104,6 +116,14 @@ impl Four {
         Four([0, second, third, fourth])
     }
 
+    pub fn only_first(number: u32) -> Self {
+        Four([number, 0, 0, 0])
+    }
+
+    pub fn more_where(self, other: Self) -> Self {
+        Four(std::array::from_fn(|i| self.0[i].wrapping_add((self.0[i] == other.0[i]) as u32)))
+    }
+
     pub fn next(self) -> Self {
         let [_, second, third, fourth] = self.0;
         Four([second, third, fourth, fourth])
@@ -132,6 +152,9 @@ mod tests {
         assert_eq!(x.and(y).numbers(), both(|a, b| a & b));
         assert_eq!(x.highest_byte().numbers(), a.map(|n| n >> 24));
         assert_eq!(x.but_first().numbers(), [0, a[1], a[2], a[3]]);
+        assert_eq!(Four::only_first(7).numbers(), [7, 0, 0, 0]);
+        assert_eq!(Four::of(&[1, 5, 3, u32::MAX]).more_where(y).numbers(), [1, 5, 4, u32::MAX]);
+        assert_eq!(y.more_where(y).numbers(), [0, 3, 4, 5]);
         assert_eq!(x.next().numbers()[..3], a[1..]);
         assert_eq!((x.first(), Four::all(7).numbers()), (1, [7; 4]));
     }

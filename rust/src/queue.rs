@@ -32,12 +32,14 @@ pub const END: u64 = 0x82 << 56;
 pub const LONG_PART: u64 = LONG | PART;
 
 /// Where a piece or an added token begins in the data, whose length may be above it: only differences count.
-/// continues: 1 where it goes on with the word of the one before it
+/// continues: 1 where it goes on with the word of the one before it; leads: 1 where its first byte is a space that no
+/// text has, and that stands for the character behind it
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Start {
     pub at: u32,
-    pub continues: u32,
+    pub continues: u16,
+    pub leads: u16,
 }
 
 /// Whether an event's key is that of a piece, which the cache may know.
@@ -120,7 +122,7 @@ impl Queue {
         let free = &mut self.events[self.len..self.len + count];
         if trace {
             for (place, &start) in self.starts[self.len..self.len + count].iter_mut().zip(starts) {
-                *place = Start { at: (base as u32).wrapping_add(start), continues: 0 };
+                *place = Start { at: (base as u32).wrapping_add(start), continues: 0, leads: 0 };
             }
         }
         let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
@@ -183,7 +185,7 @@ impl Queue {
 
     fn push(&mut self, event: Event, start: usize) {
         self.events[self.len] = event;
-        self.starts[self.len] = Start { at: start as u32, continues: 0 };
+        self.starts[self.len] = Start { at: start as u32, continues: 0, leads: 0 };
         self.len += 1;
     }
 }

@@ -60,11 +60,12 @@ impl Tokens {
     }
 }
 
-/// The piece that tokens are of: where it is in its text, and its number.
+/// The piece that tokens are of: where it is in its text, and its number. leads: as in `Start`
 pub struct Place<const TRACE: bool> {
     pub start: u32,
     pub len: u32,
     pub word: u32,
+    pub leads: u32,
 }
 
 impl<const TRACE: bool> Place<TRACE> {
@@ -72,10 +73,10 @@ impl<const TRACE: bool> Place<TRACE> {
         out.ids.extend(tokens.iter().map(|token| token.id));
         if TRACE {
             // a made text has its places from 0 on, and is put right later
-            let place = |token: &Token| self.start.wrapping_add(token.start);
-            out.starts.extend(tokens.iter().map(place));
+            let place = |token: &Token, least: u32| self.start.wrapping_add(token.start.max(least));
+            out.starts.extend(tokens.iter().map(|token| place(token, self.leads)));
             if let Some((_, rest)) = tokens.split_first() {
-                out.ends.extend(rest.iter().map(place));
+                out.ends.extend(rest.iter().map(|next| place(next, 2 * self.leads)));
                 out.ends.push(self.start.wrapping_add(self.len));
             }
             out.words.resize(out.ids.len(), self.word);
@@ -106,12 +107,12 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         Emitter { out, ids, starts, ends, words, len, text: Four::all(text as u32), word: Four::all(word) }
     }
 
-    /// The tokens of an entry: all four lanes are written, and `count` of them count.
+    /// The tokens of an entry: all four lanes are written, and `count` of them count. LEADS: whether a piece may lead
     ///
     /// # Safety
     /// The columns have room for four tokens more.
     #[inline(always)]
-    pub unsafe fn put(&mut self, start: Start, len: u32, entry: &Entry, count: usize) {
+    pub unsafe fn put<const LEADS: bool>(&mut self, start: Start, len: u32, entry: &Entry, count: usize) {
         debug_assert!(self.len + 4 <= self.out.ids.capacity());
         // SAFETY: the caller's promise, here and below
         let write = |column: *mut u32, values: Four| unsafe {
@@ -121,9 +122,15 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         write(self.ids, lanes.and(Four::all(ID_MASK)));
         if TRACE {
             let at = Four::all(start.at).minus(self.text);
-            let starts = lanes.highest_byte().but_first().plus(at);
-            write(self.starts, starts);
-            write(self.ends, starts.next());
+            let mut starts = lanes.highest_byte().but_first();
+            let mut ends = starts.next();
+            if LEADS {
+                // of the first token the place is one further on, and its end, if that is all it has
+                let leads = Four::only_first(start.leads as u32);
+                (starts, ends) = (starts.plus(leads), ends.more_where(leads));
+            }
+            write(self.starts, starts.plus(at));
+            write(self.ends, ends.plus(at));
             // SAFETY: as above, for count is at most 4
             unsafe { self.ends.add(self.len + count - 1).write(at.first().wrapping_add(len)) };
             self.word = self.word_at(start);
@@ -135,7 +142,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
     /// The number of the word that a piece belongs to.
     #[inline(always)]
     fn word_at(&self, start: Start) -> Four {
-        self.word.plus(Four::all(1)).minus(Four::all(start.continues))
+        self.word.plus(Four::all(1)).minus(Four::all(start.continues as u32))
     }
 
     /// The tokens of lanes; false where there is no room for them and `more` tokens.
@@ -147,7 +154,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         }
         let at = start.at.wrapping_sub(self.text.first());
         self.word = self.word_at(start);
-        let word = self.word.first();
+        let (word, leads) = (self.word.first(), start.leads as u32);
         for (i, &lane) in lanes.iter().enumerate() {
             let place = self.len + i;
             // SAFETY: there is room, as just seen
@@ -155,8 +162,8 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
                 self.ids.add(place).write(lane & ID_MASK);
                 if TRACE {
                     let end = lanes.get(i + 1).map_or(len, |next| next >> 24);
-                    self.starts.add(place).write(at.wrapping_add(lane >> 24));
-                    self.ends.add(place).write(at.wrapping_add(end));
+                    self.starts.add(place).write(at.wrapping_add((lane >> 24).max(leads)));
+                    self.ends.add(place).write(at.wrapping_add(end.max(2 * leads)));
                     self.words.add(place).write(word);
                 }
             }

@@ -115,6 +115,7 @@ FOLDS: list[Any] = [
     ),
     normalizers.Sequence([FOLDED, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]),
     normalizers.Sequence([normalizers.Replace("é", " a"), normalizers.Strip(), FOLDED]),
+    normalizers.Sequence([normalizers.Strip(), FOLDED, normalizers.Replace(Regex(" {2,}"), SPACE)]),
 ]
 PARTS = ["\r\n", "a", "bc", "a" * 20, "ab c " * 15, " ", "  ", "\n", "\t", "\r", "\x0b", "\0", "\x01"]
 OTHERS = [
@@ -151,16 +152,22 @@ def test_plain_words_between_others_are_those_of_the_steps(
 
 @pytest.mark.parametrize("normalizer", [None, *FOLDS])
 def test_plain_words_beside_others_in_small_worlds(normalizer: Any) -> None:
-    parts = ["a", "bc", " ", "\r\n", "\r", "\n", "\t", "é", "\u0301", "\u0600", "\xa0"]
+    parts = ["a", "bc", " ", "\r\n", "\0", "\r", "\n", "\t", "é", "\u0301", "\u0600", "\xa0"]
     worlds = pa.array(
         ["".join(world) for n in range(5) for world in itertools.product(parts[: 13 - 2 * n], repeat=n)]
     )
-    model = models.Unigram([("<unk>", 0.0), *((t, -1.0 - i / 3) for i, t in enumerate([SPACE, *"abce"]))], 0)
-    for pre_tokenizer in (PRE_TOKENIZERS[1], PRE_TOKENIZERS[3]):
-        pipeline = tokenizer(model, normalizer, pre_tokenizer)._engine.pipeline
+    # a space is a token of its own before b, and not before a
+    tokens = [f"{SPACE}a", SPACE, *"abce"]
+    model = models.Unigram([("<unk>", 0.0), *((t, -1.0 - i / 3) for i, t in enumerate(tokens))], 0)
+    for number, full in ((1, False), (1, True), (3, False)):
+        tok = tokenizer(model, normalizer, PRE_TOKENIZERS[number])
+        pipeline = tok._engine_for(full_offsets=full).pipeline
         native, why = compile_pipeline(pipeline)
         assert native is not None, why
-        assert native.encode(worlds).ids == ReferenceEngine(pipeline).encode(worlds).ids
+        assert native.encode(worlds).ids == native.encode(worlds, offsets=True, words=True).ids
+        assert native.encode(worlds, offsets=True, words=True) == ReferenceEngine(pipeline).encode(
+            worlds, offsets=True, words=True
+        )
 
 
 def test_marks_behind_letters_are_left_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

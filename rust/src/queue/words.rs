@@ -1,12 +1,12 @@
 //! Words that stand behind any white space, as the pieces that they are behind a space.
 
-use super::{Event, Queue};
+use super::{Event, Queue, Start};
 use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY};
 use crate::split::CpuPath;
 
 impl Queue {
-    /// Words of data[base..] between white space, each behind one space; nothing is kept of where they are. How many are
-    /// taken: up to a long one that no space stands before.
+    /// Words of data[base..] between white space, each behind one space; where they are, `put_word_places` says. How many
+    /// are taken: up to a long one that no space stands before.
     pub fn words(
         &mut self,
         path: CpuPath,
@@ -35,6 +35,16 @@ impl Queue {
         stops: &[u32],
     ) -> usize {
         self.put_words(cache, data, base, starts, stops)
+    }
+
+    /// Where the last words begin, each with the byte before it as its space. leads: whether that stands for the word's
+    /// first character, by where in data[base..] the word begins
+    pub fn put_word_places(&mut self, base: usize, starts: &[u32], leads: impl Fn(u32) -> bool) {
+        let places = &mut self.starts[self.len - starts.len()..self.len];
+        for (place, &start) in places.iter_mut().zip(starts) {
+            let at = (base as u32).wrapping_add(start).wrapping_sub(1);
+            *place = Start { at, continues: 0, leads: leads(start) as u16 };
+        }
     }
 
     #[inline(always)]

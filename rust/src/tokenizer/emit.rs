@@ -60,22 +60,30 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     fn known(&mut self, at: usize) -> usize {
         match self.path {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.known_avx2(at) },
-            _ => self.known_by(at, |line, key| entry_of(line, *key)),
+            // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 if TRACE && self.tokenizer.plain_words.is_some() => unsafe {
+                self.known_avx2::<true>(at)
+            },
+            #[cfg(target_arch = "x86_64")]
+            CpuPath::Avx2 => unsafe { self.known_avx2::<false>(at) },
+            _ => self.known_by::<TRACE>(at, |line, key| entry_of(line, *key)),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn known_avx2(&mut self, at: usize) -> usize {
+    unsafe fn known_avx2<const LEADS: bool>(&mut self, at: usize) -> usize {
         // SAFETY: this function's own promise
-        self.known_by(at, |line, key| unsafe { entry_of_avx2(line, key) })
+        self.known_by::<LEADS>(at, |line, key| unsafe { entry_of_avx2(line, key) })
     }
 
-    /// probe: `entry_of`, in the way that suits the CPU
+    /// probe: `entry_of`, in the way that suits the CPU. LEADS: whether a piece may lead
     #[inline(always)]
-    fn known_by(&mut self, at: usize, probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool)) -> usize {
+    fn known_by<const LEADS: bool>(
+        &mut self,
+        at: usize,
+        probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool),
+    ) -> usize {
         let text = self.space.texts.get(self.text).map_or(0, |text| text.0);
         let cache = &self.space.cache;
         let mut out = Emitter::<TRACE>::new(&mut self.space.out, text, self.word);
@@ -94,7 +102,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             let count = entry.count();
             if count > 0 {
                 // SAFETY: `reserve` made room for four tokens for each event that is left
-                unsafe { out.put(start, event.len, entry, count) };
+                unsafe { out.put::<LEADS>(start, event.len, entry, count) };
             } else if !out.put_lanes(start, event.len, cache.spilled(entry), 4 * (events.len() - done)) {
                 break;
             }
@@ -226,12 +234,12 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     /// Where an event's tokens are, and the number of their word.
     fn place(&mut self, at: usize, len: u32) -> Place<TRACE> {
         if !TRACE {
-            return Place { start: 0, len, word: 0 };
+            return Place { start: 0, len, word: 0, leads: 0 };
         }
         let start = self.space.queue.starts()[at];
-        self.word = self.word.wrapping_add(1 - start.continues);
-        let start = start.at.wrapping_sub(self.space.texts[self.text].0 as u32);
-        Place { start, len, word: self.word }
+        self.word = self.word.wrapping_add(1 - start.continues as u32);
+        let at = start.at.wrapping_sub(self.space.texts[self.text].0 as u32);
+        Place { start: at, len, word: self.word, leads: start.leads as u32 }
     }
 
     fn finish_text(&mut self) {

@@ -46,7 +46,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// A stretch of the text as it was given, between added tokens.
     pub(super) fn routed(&mut self, start: usize, stop: usize) {
         match &self.tokenizer.plain_words {
-            Some(words) if !TRACE => self.words(words, start, stop),
+            Some(words) if !TRACE || words.knows_places => self.words(words, start, stop),
             _ => self.by_steps(start, stop),
         }
     }

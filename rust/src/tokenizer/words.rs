@@ -10,11 +10,13 @@ use crate::split::{Byte, Bytes, WordFinder, WORDS};
 use crate::steps::{Charsmap, Step};
 
 /// Where that is so. apart: whether parts between white space go through the steps as they do together;
-/// keeps_last: whether white space at the end of a text is a piece
+/// keeps_last: whether white space at the end of a text is a piece; knows_places: whether words are where they stand
+/// in the text, each behind the last of the white space before it
 pub(super) struct PlainWords {
     bytes: Bytes,
     apart: bool,
     keeps_last: bool,
+    pub(super) knows_places: bool,
 }
 
 /// So many plain bytes are a reason to leave the steps again.
@@ -42,17 +44,28 @@ impl PlainWords {
             return None;
         }
         let strips = |step: &Step| matches!(step, Step::Strip { right: true, .. });
+        let moves_space =
+            |step: &Step| matches!(step, Step::Strip { left: true, .. } | Step::Squeeze { full: true, .. });
         Some(PlainWords {
             bytes: Bytes::new(|byte| what(byte, route, apart)),
             apart,
             keeps_last: !apart && !route.before.iter().any(strips),
+            knows_places: apart || !route.before.iter().any(moves_space),
         })
     }
 
-    /// Whether no part of a text must go through the steps.
-    fn leaves(&self, text: &[u8]) -> bool {
-        let white_last = text.last().is_some_and(|&byte| self.bytes.of(byte) == Byte::White);
-        !(self.keeps_last && white_last) && text.iter().all(|&byte| self.bytes.of(byte) != Byte::Other)
+    /// Whether all of a text must go through the steps together. traced: whether its places are wanted
+    fn is_one(&self, text: &[u8], traced: bool) -> bool {
+        let is = |what: Byte| move |byte: &u8| self.bytes.of(*byte) == what;
+        if self.apart {
+            // what a map takes out at the start of a text moves the places of all behind it
+            let mut words = text.iter().skip_while(|byte| is(Byte::White)(byte));
+            return traced && words.next().is_some_and(is(Byte::Other));
+        }
+        // one space for two characters stands for the first of them
+        let two = traced && text.contains(&b'\r');
+        two || (self.keeps_last && text.last().is_some_and(is(Byte::White)))
+            || text.iter().any(is(Byte::Other))
     }
 
     /// Where plain text goes on behind what is not, which is met from `from` on.
@@ -108,14 +121,14 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     pub(super) fn words(&mut self, words: &PlainWords, start: usize, stop: usize) {
         let (data, tokenizer) = (self.data, self.tokenizer);
         let text = &data[start..stop];
-        if !words.apart && !words.leaves(text) {
+        if words.is_one(text, TRACE) {
             return self.by_steps(start, stop);
         }
         let mut finder = WordFinder::new(&words.bytes, self.path, text);
         let (mut starts, mut stops) = ([0; WORDS + 64], [0; WORDS + 64]);
         loop {
             let count = finder.fill(&mut starts, &mut stops);
-            self.queue_words(start, &starts[..count], &stops[..count]);
+            self.queue_words(words, start, &starts[..count], &stops[..count]);
             if let Some(from) = finder.stop() {
                 let to = words.goes_on(text, from, &tokenizer.route);
                 self.by_steps(start + from, start + to);
@@ -127,8 +140,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         }
     }
 
-    /// Words of data[base..].
-    fn queue_words(&mut self, base: usize, starts: &[u32], stops: &[u32]) {
+    /// Words of data[base..], which is where the stretch begins.
+    fn queue_words(&mut self, words: &PlainWords, base: usize, starts: &[u32], stops: &[u32]) {
         let data = self.data;
         let mut next = 0;
         while next < starts.len() {
@@ -136,7 +149,13 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 self.flush(data);
             }
             let space = &mut *self.space;
-            next += space.queue.words(self.path, &space.cache, data, base, &starts[next..], &stops[next..]);
+            let taken =
+                space.queue.words(self.path, &space.cache, data, base, &starts[next..], &stops[next..]);
+            if TRACE {
+                let leads = |start| words.apart || start == 0;
+                space.queue.put_word_places(base, &starts[next..next + taken], leads);
+            }
+            next += taken;
             if next < starts.len() {
                 self.by_steps(base + starts[next] as usize, base + stops[next] as usize);
                 next += 1;
