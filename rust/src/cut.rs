@@ -1,7 +1,7 @@
 //! Where texts are cut into pieces.
 
 use crate::bigrams::Bigrams;
-use crate::split::{cpu_path, put_places, BertSplitter, CpuPath, Grammar, Splitter};
+use crate::split::{cpu_path, put_places, CpuPath, Grammar, Splitter};
 use crate::unicode::decode;
 
 /// How a text becomes pieces.
@@ -41,16 +41,6 @@ impl Places for Splitter<'_> {
 
     fn done(&self) -> bool {
         Splitter::done(self)
-    }
-}
-
-impl Places for BertSplitter<'_> {
-    fn fill(&mut self, out: &mut [u32]) -> usize {
-        BertSplitter::fill(self, out)
-    }
-
-    fn done(&self) -> bool {
-        BertSplitter::done(self)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The events of a stretch of texts on their way to tokens: pieces, added tokens, ends of texts.
 
+mod apart;
 mod words;
 
 use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY, PART};

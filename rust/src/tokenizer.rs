@@ -1,5 +1,6 @@
 //! A compiled pipeline, and the loop that takes texts through it.
 
+mod bert;
 mod emit;
 mod route;
 mod space;

@@ -5,7 +5,7 @@
 //! a word, their loads do not wait for each other.
 
 use super::words::{Spelling, WordModel};
-use crate::bert::{Bert, WHITE};
+use crate::bert::Bert;
 use crate::cache::{bytes_of, Cache, Key, LONGEST_KEY};
 use crate::merge::Token;
 use crate::vocabulary::{is_short, Vocabulary};
@@ -17,13 +17,12 @@ pub(super) struct ShortWords {
     prefix_len: usize,
 }
 
-/// A piece that waits: its word as a number, and where in the piece that begins.
+/// A piece that waits, and its word as a number.
 #[derive(Clone, Copy)]
 pub struct Waiting {
     key: Key,
     word: u128,
     len: usize,
-    start: usize,
 }
 
 /// A byte everywhere.
@@ -102,8 +101,7 @@ impl ShortWords {
                 .rev()
                 .find_map(|len| Some((len, self.vocabulary.by_key(key(rest, len))?)));
             let Some((found, id)) = longest else { return false };
-            let start = if at == 0 { 0 } else { one.start + at };
-            tokens.push(Token { id, start: start as u32 });
+            tokens.push(Token { id, start: at as u32 });
             at += found - before_len;
             (before, before_len) = (self.prefix, self.prefix_len);
         }
@@ -114,28 +112,25 @@ impl ShortWords {
 /// A piece that is a word as it stands.
 fn whole(piece: Key) -> Waiting {
     let (bytes, len) = bytes_of(piece);
-    Waiting { key: piece, word: u128::from_le_bytes(bytes), len, start: 0 }
+    Waiting { key: piece, word: u128::from_le_bytes(bytes), len }
 }
 
-/// The word of a piece of printable ASCII, behind white space or not: the splitter leaves one.
+/// The word of a piece of printable ASCII: the cut leaves one.
 fn plain_word(bert: &Bert, piece: Key) -> Option<Waiting> {
     let (bytes, len) = bytes_of(piece);
-    let is_white = bytes[0] < 0x80 && bert.at(&bytes[..1], 0).0 & WHITE != 0;
-    let start = is_white as usize;
-    let len = len - start;
-    let word = u128::from_le_bytes(bytes) >> (8 * start) & ((1 << (8 * len)) - 1);
+    let word = u128::from_le_bytes(bytes) & ((1 << (8 * len)) - 1);
     let beyond = all(b'a') & !((1 << (8 * len)) - 1);
     let filled = word | beyond;
     // printable: none is above 0x7e, and all come to 0x80 when what is missing to 0x21 is added
     let above = (filled | (filled & all(0x7f)) + all(1)) & all(0x80);
     let below = !((filled & all(0x7f)) + all(0x80 - 0x21)) & all(0x80);
-    if len == 0 || above | below != 0 {
+    if above | below != 0 {
         return None;
     }
     let from_a = (word & all(0x7f)) + all(0x80 - b'A');
     let beyond_z = (word & all(0x7f)) + all(0x80 - b'Z' - 1);
     let upper = (from_a & !beyond_z & all(0x80)) >> 2;
-    Some(Waiting { key: piece, word: if bert.steps.lower { word + upper } else { word }, len, start })
+    Some(Waiting { key: piece, word: if bert.steps.lower { word + upper } else { word }, len })
 }
 
 #[cfg(test)]
@@ -185,10 +180,8 @@ mod tests {
             let model = WordModel::new(&tokens, &ids, spelling, prefix.as_bytes(), Some(0), bert).unwrap();
             let letters =
                 if model.bert.is_some() { &["a", "b", "A", "7"][..] } else { &["a", "b", "é", "\n"] };
-            let mut pieces: Vec<String> = (0..200)
-                .map(|i| ["", " ", "\n"][i % 3].to_string() + &text(&letters[..2 + i % 3], 14))
-                .collect();
-            pieces.extend([" ", "\t\n", "\u{7f}a", "!", " !"].map(String::from));
+            let mut pieces: Vec<String> = (0..200).map(|i| text(&letters[..2 + i % 3], 15)).collect();
+            pieces.extend(["\u{7f}a", "\0", "a~", "!"].map(String::from));
             let keys: Vec<Key> =
                 pieces.iter().filter(|p| is_short(p.as_bytes())).map(|p| key_of(p.as_bytes())).collect();
             let mut cache = Cache::new(1 << 20);

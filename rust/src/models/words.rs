@@ -80,7 +80,7 @@ impl WordModel {
             }
         }
         if let Some(first) = out.first_mut() {
-            first.start = 0; // white space may stand before it, where nobody asks for places
+            first.start = 0; // in the cache it has none; what else is before it is taken out, or no word's
         }
         if words.even {
             Spelled::Whole

@@ -12,12 +12,12 @@ mod pattern;
 mod scalar;
 mod words;
 
-pub use bert::BertSplitter;
+pub use bert::BertWords;
 pub use blocks::bits::put_places;
 pub use blocks::Splitter;
 pub use classify::{cpu_path, CpuPath};
 pub use layers::{Layers, Pieces};
-pub use words::{Byte, Bytes, WordFinder, WORDS};
+pub use words::{Byte, Bytes, Edges, WordFinder, WORDS};
 
 /// The patterns that are known, by the name of their family.
 ///

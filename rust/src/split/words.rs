@@ -136,7 +136,7 @@ impl<'a> WordFinder<'a> {
 
 /// The places of bits from `first` on; returns how many.
 #[inline(always)]
-fn put(bits: u64, base: usize, out: &mut Edges, first: usize) -> usize {
+pub(super) fn put(bits: u64, base: usize, out: &mut Edges, first: usize) -> usize {
     if bits == 0 {
         return 0;
     }

@@ -6,10 +6,9 @@
 
 use super::{Stage, Worker};
 use crate::aligned::{Spans, View};
-use crate::bert::WHITE;
 use crate::cut::{Cut, Cutter, Places};
 use crate::model::Kind;
-use crate::split::{BertSplitter, Grammar, Layers, Splitter};
+use crate::split::{Grammar, Layers, Splitter};
 use crate::steps::{self, Outcome, Step};
 
 /// before: steps before added tokens are looked for in the normalized text; stages: what changes and
@@ -213,10 +212,9 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     pub(super) fn cut(&mut self, data: &[u8], start: usize, stop: usize) {
         let tokenizer = self.tokenizer;
         let (cut, text) = (tokenizer.route.cut, &data[start..stop]);
-        let (bigrams, bert) = match &tokenizer.model.kind {
-            Kind::Characters(bpe) => (bpe.bigrams.as_ref(), None),
-            Kind::Words(words) => (None, words.bert.as_ref()),
-            _ => (None, None),
+        let bigrams = match &tokenizer.model.kind {
+            Kind::Characters(bpe) => bpe.bigrams.as_ref(),
+            _ => None,
         };
         // what is cut further is a new word at the start and before spaces, and white space is none
         let at_start = |at: usize| at == 0;
@@ -233,12 +231,10 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
                 let words = bigrams.map(|_| at_space);
                 self.pieces(Cutter::new(true, bigrams, text), data, start, stop, words)
             }
-            Cut::Bert => {
-                let Some(bert) = bert else { return self.leave() };
-                let is_word = |at: usize| bert.at(text, at).0 & WHITE == 0;
-                let places = BertSplitter::new(bert, self.path, !TRACE, text);
-                self.pieces(places, data, start, stop, Some(is_word))
-            }
+            Cut::Bert => match &tokenizer.model.kind {
+                Kind::Words(words) => self.bert_words(words, data, start, stop),
+                _ => self.leave(),
+            },
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::aligned::{Spans, View};
 use crate::bert::Bert;
 use crate::cut::{Cut, Cutter, Places};
-use crate::split::{cpu_path, BertSplitter, CpuPath, Layers, Pieces, Splitter};
+use crate::split::{cpu_path, BertWords, CpuPath, Layers, Pieces, Splitter, WORDS};
 use crate::steps::{self, Outcome, Spare, Step};
 use crate::tokenizer::Route;
 use crate::unicode::Characters;
@@ -79,7 +79,7 @@ impl Cutting {
     fn cut(&self, text: &[u8], base: u32, each: &mut impl FnMut(&[u8], u32)) {
         let each = |start: u32, stop: u32| each(&text[start as usize..stop as usize], base + start);
         match (self.cut, &self.bert) {
-            (Cut::Bert, Some(bert)) => walk(BertSplitter::new(bert, self.path, false, text), text, each),
+            (Cut::Bert, Some(bert)) => walk_words(BertWords::new(bert, self.path, text), each),
             (Cut::Bert, None) => unreachable!("seen when this was made"),
             (Cut::Spaces, _) => walk(Cutter::new(true, None, text), text, each),
             (Cut::Grammar(grammar), _) => walk(Splitter::new(grammar, self.path, text), text, each),
@@ -103,5 +103,14 @@ fn walk(mut places: impl Places, text: &[u8], mut each: impl FnMut(u32, u32)) {
             return;
         }
         (starts[0], open) = (starts[count], 1);
+    }
+}
+
+/// Where each word begins and ends.
+fn walk_words(mut words: BertWords, mut each: impl FnMut(u32, u32)) {
+    let (mut starts, mut stops) = ([0; WORDS + 64], [0; WORDS + 64]);
+    while !words.done() {
+        let count = words.fill(&mut starts, &mut stops);
+        starts[..count].iter().zip(&stops).for_each(|(&start, &stop)| each(start, stop));
     }
 }
