@@ -54,7 +54,7 @@ impl Queue {
         let free = self.len..self.len + starts.len();
         if trace {
             for (place, &start) in self.starts[free.clone()].iter_mut().zip(starts) {
-                *place = Start { at: (base as u32).wrapping_add(start), continues: 0 };
+                *place = Start { at: (base as u32).wrapping_add(start), ..Start::default() };
             }
         }
         for ((event, &start), &stop) in self.events[free.clone()].iter_mut().zip(starts).zip(stops) {
