@@ -1,4 +1,4 @@
-/* The kernel's C interface, version 20. One function per page of docs/engine.md's border.
+/* The kernel's C interface. One function per page of docs/engine.md's border.
  *
  * Memory: what a caller passes in must hold until the call returns; nothing of it is
  * kept. What a call returns belongs to the caller, who frees it once with the function
@@ -152,7 +152,7 @@ typedef struct arrowprep_learner arrowprep_learner;
 typedef struct arrowprep_model arrowprep_model;
 typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 
-/* The version of this interface; 20 is what this header describes. */
+/* The version of this interface: ABI in src/ffi.rs, raised with every change of this header. */
 uint32_t arrowprep_abi(void);
 
 /* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
