@@ -5,6 +5,10 @@
 //! Longer pieces are in a map of their own. Both are bounded; what they hold never
 //! changes a result.
 
+mod placed;
+
+pub use placed::Placed;
+
 use crate::merge::Token;
 use crate::vocabulary::hash_bytes;
 
@@ -21,7 +25,7 @@ pub const PART: u64 = 0x40 << 56;
 
 /// lanes: ids in the lower 24 bits. The upper 8 of the first say how many there are, of
 /// the others where in the piece they begin. With a count of 0 there are more than four:
-/// lanes 1 and 2 are the place in `spill` and the number of tokens, which are lanes there.
+/// lanes 1 and 2 are the place in `spill` and the number of lanes there, one a token where lane 3 is 0.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Default)]
 pub struct Entry {
@@ -302,7 +306,7 @@ impl Cache {
         (self.victim >> 63) as usize
     }
 
-    /// The lanes of an entry that has more than four tokens.
+    /// The lanes of an entry that are not in it.
     pub fn spilled(&self, entry: &Entry) -> &[u32] {
         &self.spill[entry.lanes[1] as usize..][..entry.lanes[2] as usize]
     }
@@ -323,11 +327,16 @@ impl Cache {
             lanes = [0, self.spill.len() as u32, tokens.len() as u32, 0];
             self.spill.extend(tokens.iter().map(lane));
         }
+        self.add(Entry { key, lanes });
+    }
+
+    /// Put in an entry, in a larger table where the present one is full enough.
+    fn add(&mut self, entry: Entry) {
         if self.used * 2 >= self.lines.len() && self.lines.len() < self.most_lines {
             // a quarter of the entries are taken; in a denser table more are beside their line
             self.resize(self.lines.len() * 2);
         }
-        self.put(Entry { key, lanes });
+        self.put(entry);
     }
 
     fn put(&mut self, entry: Entry) {

@@ -7,6 +7,7 @@ use crate::cache::{bytes_of, Key};
 use crate::models::Best;
 use crate::pairs::{Pairs, NEVER};
 use crate::split::{cpu_path, CpuPath};
+use crate::steps::Spare;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -70,7 +71,7 @@ impl Lane {
     }
 }
 
-/// Where pieces are worked on; kept between them. best: of models that do not merge
+/// Where pieces are worked on; kept between them. best: of models that do not merge; words, spare: of those of words
 #[derive(Default)]
 pub struct Scratch {
     pub best: Vec<Best>,
@@ -78,6 +79,7 @@ pub struct Scratch {
     after: Vec<u32>,
     heap: BinaryHeap<Reverse<u64>>,
     pub words: Words,
+    pub spare: Spare,
 }
 
 impl Rules {

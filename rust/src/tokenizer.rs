@@ -2,6 +2,7 @@
 
 mod bert;
 mod emit;
+mod placed;
 mod route;
 mod space;
 mod stages;
@@ -13,10 +14,9 @@ pub use space::Space;
 pub use stages::Stage;
 
 use crate::added::{Match, Matcher};
-use crate::cut::Cut;
-use crate::model::{Kind, Model};
+use crate::model::Model;
 use crate::split::{cpu_path, CpuPath};
-use crate::steps::{self, Each, Step};
+use crate::steps::Step;
 use crate::tokens::Tokens;
 use crate::unicode::Characters;
 use std::sync::Arc;
@@ -34,14 +34,6 @@ pub struct Tokenizer {
     pub in_normalized: Option<Matcher>,
     knows_start: bool,
     plain_words: Option<PlainWords>,
-    taking: Option<Taking>,
-}
-
-/// BERT's normalizer as steps, for text of which it takes something out: the model normalizes word by word, and then does
-/// not know where the tokens of what is left are.
-struct Taking {
-    taken: Each,
-    steps: Vec<Step>,
 }
 
 impl Tokenizer {
@@ -64,14 +56,7 @@ impl Tokenizer {
             [one, later @ ..] => (first(one) && route.before.iter().any(moves)) || later.iter().any(first),
         };
         let plain_words = PlainWords::new(&route, &model.kind).filter(|_| in_normalized.is_none());
-        let taking = match &model.kind {
-            Kind::Words(words) if route.cut == Cut::Bert => words.bert.as_ref().map(|bert| Taking {
-                taken: Each::taken_by_bert(bert.steps),
-                steps: steps::as_bert(bert.steps),
-            }),
-            _ => None,
-        };
-        Tokenizer { model, route, in_raw, in_normalized, knows_start, plain_words, taking }
+        Tokenizer { model, route, in_raw, in_normalized, knows_start, plain_words }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Columns of tokens, and what writes them.
 
-use crate::cache::{Entry, ID_MASK};
+use crate::cache::{Entry, Placed, ID_MASK};
 use crate::four::Four;
 use crate::merge::Token;
 use crate::queue::Start;
@@ -80,6 +80,18 @@ impl<const TRACE: bool> Place<TRACE> {
                 out.ends.push(self.start.wrapping_add(self.len));
             }
             out.words.resize(out.ids.len(), self.word);
+        }
+    }
+
+    /// The same of tokens that say where they are.
+    pub fn append_placed(&self, out: &mut Tokens, tokens: impl Iterator<Item = Placed>) {
+        for token in tokens {
+            out.ids.push(token.id);
+            if TRACE {
+                out.starts.push(self.start.wrapping_add(token.start));
+                out.ends.push(self.start.wrapping_add(token.end));
+                out.words.push(self.word.wrapping_add(token.word));
+            }
         }
     }
 }

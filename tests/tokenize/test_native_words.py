@@ -155,6 +155,19 @@ def test_texts_of_which_something_is_taken_out_have_their_places_from_the_kernel
     assert native.encode(texts, offsets=True, words=True) == expected
 
 
+@pytest.mark.parametrize("places_first", [True, False])
+def test_words_of_which_something_is_taken_out_are_the_same_when_they_come_again(places_first: bool) -> None:
+    native, reference = engines(bert(word_piece([*WORDS, *LETTERS])))
+    source = random.Random(1)
+    parts = ["a", "b", "é", "e\u0323", "\u0301", "\u200d", "\xad", "\0", "中", "!", " ", "\u1fef\u0301", "x"]
+    texts = pa.array(["".join(source.choices(parts, k=source.randrange(40))) for _ in range(300)])
+    expected = reference.encode(texts, offsets=True, words=True)
+    for places in (places_first, not places_first, True, False):
+        found = native.encode(texts, offsets=places, words=places)
+        assert found.ids == expected.ids
+        assert not places or found == expected
+
+
 def test_special_tokens_stand_between_words() -> None:
     tok = bert(word_piece())
     tok.add_special_tokens(["[SEP]", AddedToken("[MASK]", lstrip=True, normalized=False)])

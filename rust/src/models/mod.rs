@@ -5,6 +5,7 @@ mod byte_bpe;
 mod character_bpe;
 mod over_bytes;
 mod parts;
+mod placed;
 mod short_words;
 mod unigram;
 mod words;

@@ -7,6 +7,7 @@ use crate::cache::{Cache, Key};
 use crate::merge::Token;
 use crate::model::Spelled;
 use crate::pairs::MOST_IDS;
+use crate::steps::{as_bert, Step};
 use crate::unicode::count;
 use crate::vocabulary::fold;
 
@@ -21,9 +22,10 @@ pub enum Spelling {
 
 /// The tokens of words.
 ///
-/// bert: what makes words of pieces first; None where pieces are words
+/// bert: what makes words of pieces first; None where pieces are words. steps: the same of its normalizer, one by one
 pub struct WordModel {
     pub bert: Option<Bert>,
+    pub(super) steps: Vec<Step>,
     spelling: Spelling,
     tokens: Trie,
     short: Option<ShortWords>,
@@ -49,7 +51,8 @@ impl WordModel {
         let tokens = Trie::new(tokens, ids).ok_or("the vocabulary is too large")?;
         let inside =
             prefix.iter().try_fold(ROOT, |node, &byte| tokens.child(node, byte).map(|slot| slot.child()));
-        Ok(WordModel { bert, spelling, inside, unknown, tokens, short })
+        let steps = bert.as_ref().map_or(Vec::new(), |bert| as_bert(bert.steps));
+        Ok(WordModel { bert, steps, spelling, inside, unknown, tokens, short })
     }
 
     /// Work out short pieces that are plain words, and keep them in the cache: changes no result. The others stay in `unknown`.
@@ -90,7 +93,7 @@ impl WordModel {
     }
 
     /// Append the tokens of a word; false where it has none.
-    fn word(&self, word: &[u8], out: &mut Vec<Token>) -> bool {
+    pub(super) fn word(&self, word: &[u8], out: &mut Vec<Token>) -> bool {
         let first = out.len();
         let spelled = match self.spelling {
             Spelling::Level => self.tokens.longest(ROOT, word).filter(|found| found.0 == word.len()),

@@ -1,7 +1,6 @@
 //! Steps that do something to each character by itself.
 
 use crate::aligned::{Aligned, Span, View};
-use crate::bert;
 use crate::unicode::{self, character, decode};
 use crate::unicode_runs::LOWERCASE;
 
@@ -35,13 +34,6 @@ impl Each {
             6 => Each { table: bert(), dropped: unicode::NONSPACING, ..NONE },
             _ => return None,
         })
-    }
-
-    /// What takes out all that BERT's normalizer takes out.
-    pub fn taken_by_bert(steps: bert::Steps) -> Each {
-        let dropped = if steps.clean { unicode::DROPPED } else { 0 };
-        let marks = if steps.strip { unicode::NONSPACING } else { 0 };
-        Each { table: unicode::known_to_bert(), dropped: dropped | marks, ..NONE }
     }
 
     pub fn leaves(&self, text: &[u8]) -> bool {

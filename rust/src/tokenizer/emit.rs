@@ -103,7 +103,9 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             if count > 0 {
                 // SAFETY: `reserve` made room for four tokens for each event that is left
                 unsafe { out.put::<LEADS>(start, event.len, entry, count) };
-            } else if !out.put_lanes(start, event.len, cache.spilled(entry), 4 * (events.len() - done)) {
+            } else if entry.words().is_some()
+                || !out.put_lanes(start, event.len, cache.spilled(entry), 4 * (events.len() - done))
+            {
                 break;
             }
             done += 1;
@@ -165,6 +167,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             LONG => self.rare_long(place, &data[event.key[0] as usize..][..event.len as usize]),
             LONG_PART => self.long_part(place, &data[event.key[0] as usize..][..event.len as usize]),
             _ => match cache.find(event.key) {
+                Some(entry) if entry.words().is_some() => self.placed(place, &entry),
                 Some(entry) if entry.count() == 0 => {
                     tokens.clear();
                     tokens.extend(cache.spilled(&entry).iter().map(|&lane| token_of(lane)));
@@ -187,7 +190,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 cache.insert(key, tokens);
                 place.append(out, tokens);
             }
-            other => self.hard(place, other),
+            Spelled::Uneven => self.uneven(place, &bytes[..len], Some(key)),
+            Spelled::Failed => self.hard(place, Spelled::Failed),
         }
     }
 
@@ -203,7 +207,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             }
             kind => match kind.spell(piece, None, scratch, tokens) {
                 Spelled::Whole => cache.is_worth(piece),
-                other => return self.hard(place, other),
+                Spelled::Uneven => return self.uneven(place, piece, None),
+                Spelled::Failed => return self.hard(place, Spelled::Failed),
             },
         };
         if worth_keeping {
@@ -223,7 +228,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
 
     /// A piece that cannot be spelled, or whose tokens are not where they seem to be.
     #[cold]
-    fn hard(&mut self, place: Place<TRACE>, spelled: Spelled) {
+    pub(super) fn hard(&mut self, place: Place<TRACE>, spelled: Spelled) {
         if TRACE || spelled == Spelled::Failed {
             self.leave_number(self.space.out.stops.len());
         } else {

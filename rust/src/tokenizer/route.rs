@@ -121,14 +121,9 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             stretch.at_start = stretch.view.span(0, 1).is_some_and(|(start, _)| start == 0);
         }
         let steps = tokenizer.route.stages.first().map_or(&[][..], |stage| &stage.steps);
-        self.after_steps(steps, stretch, |worker, stretch| {
-            match (&tokenizer.route.stages[..], &tokenizer.taking) {
-                ([_, _, ..], _) => worker.staged(stretch),
-                (_, Some(taking)) if TRACE && !taking.taken.leaves(stretch.view.text) => {
-                    worker.after_steps(&taking.steps, stretch, Self::prepared)
-                }
-                _ => worker.prepared(stretch),
-            }
+        self.after_steps(steps, stretch, |worker, stretch| match tokenizer.route.stages[..] {
+            [_, _, ..] => worker.staged(stretch),
+            _ => worker.prepared(stretch),
         });
     }
 

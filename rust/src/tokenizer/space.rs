@@ -1,7 +1,7 @@
 //! What a thread works with, kept between calls.
 
 use crate::added::Match;
-use crate::cache::{Cache, Key};
+use crate::cache::{Cache, Key, Placed};
 use crate::merge::{Scratch, Token};
 use crate::models::Bench;
 use crate::queue::Queue;
@@ -17,6 +17,7 @@ pub struct Space {
     pub(super) bench: Bench,
     pub(super) unknown: Vec<Key>,
     pub(super) tokens: Vec<Token>,
+    pub(super) placed: Vec<Placed>,
     pub(super) matches: [Vec<Match>; 2],
     pub(super) texts: Vec<(usize, usize)>, // whose end has not left the queue; the first is the current one
     pub(super) spare: Spare,
@@ -42,6 +43,7 @@ impl Space {
             bench: Bench::default(),
             unknown: Vec::new(),
             tokens: Vec::new(),
+            placed: Vec::new(),
             matches: Default::default(),
             texts: Vec::new(),
             spare: Spare::default(),
