@@ -66,8 +66,7 @@ def test_a_removed_column_that_is_set_in_place_stays(ds: Dataset) -> None:
 MIXED = [1, "a", None, {"k": 1}, [1, 2], 2.5]
 
 
-@pytest.mark.parametrize("num_proc", [None, 2])
-@pytest.mark.parametrize("batch_size", [1, 2, 6])
+@pytest.mark.parametrize(("num_proc", "batch_size"), [(None, 1), (None, 2), (None, 6), (2, 1), (2, 2)])
 def test_values_of_no_one_type_are_json_where_asked_for(num_proc: int | None, batch_size: int) -> None:
     ds = Dataset.from_dict({"n": list(range(6)), "m": list(range(6))})
 

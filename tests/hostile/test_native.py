@@ -48,19 +48,17 @@ def letters(size: int) -> str:
     ids=["a", "letters", "spaces", "digits", "han", "symbols", "newlines", "emoji"],
 )
 def test_a_piece_of_megabytes_takes_linear_time(engine: NativeEngine, make: object) -> None:
-    def seconds(size: int) -> float:
-        text = make(size)  # type: ignore[operator]
-        taken = []
-        for _ in range(
-            3
-        ):  # a page fault, of which there are thousands, takes ten times as long on a busy machine
-            start = time.process_time()
-            ids = engine.encode(pa.array([text])).ids
-            taken.append(time.process_time() - start)
-        assert engine.decode(ids).to_pylist() == [text]
-        return min(taken)
+    short, long = (pa.array([make(size)]) for size in (1 << 20, 1 << 22))  # type: ignore[operator]
 
-    assert seconds(1 << 22) < 12 * max(seconds(1 << 20), 0.01)
+    def seconds(text: pa.Array) -> float:
+        start = time.process_time()
+        ids = engine.encode(text).ids
+        taken = time.process_time() - start
+        assert engine.decode(ids).equals(text)
+        return taken
+
+    # a page fault, of which there are thousands, takes ten times as long on a busy machine: then once more
+    assert any(seconds(long) < 12 * max(seconds(short), 0.01) for _ in range(3))
 
 
 def test_memory_is_bounded_whatever_is_encoded(engine: NativeEngine) -> None:

@@ -228,9 +228,14 @@ class TestLongWork:
                 signal.raise_signal(signal.SIGINT)
 
         monkeypatch.setattr(progress.Silent, "advance", advance)
+        # a job in the background of a shell ignores it
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         tok = Tokenizer(models.BPE({"a": 0}, []))
-        with pytest.raises(KeyboardInterrupt):
-            tok.train_from_iterator(iter(WORDS), trainers.BpeTrainer(vocab_size=40))
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                tok.train_from_iterator(iter(WORDS), trainers.BpeTrainer(vocab_size=40))
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert next(steps) == step + 1
         assert tok.get_vocab() == {"a": 0}
 
