@@ -13,9 +13,9 @@ settings.load_profile("steady")
 
 
 def pytest_collection_finish():
-    """What importing every library and test made stays to the end: collections of garbage need not look through it.
+    """Collections of garbage need not look through what importing all libraries and tests made, which stays.
 
-    There are millions of such objects, and a full collection took half a second; a tenth of the time of all tests.
+    There are millions of such objects: a full collection took half a second, and a tenth of all tests' time.
     """
     gc.collect()
     gc.freeze()
