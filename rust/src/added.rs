@@ -172,7 +172,7 @@ mod tests {
 
     fn find(tokens: &[Added], text: &str) -> Vec<(usize, usize, u32)> {
         let mut found = Vec::new();
-        Matcher::new(tokens.to_vec()).unwrap().find(Characters::get(), text.as_bytes(), &mut found);
+        Matcher::new(tokens.to_vec()).unwrap().find(&crate::unicode::CHARACTERS, text.as_bytes(), &mut found);
         found.iter().map(|m| (m.start, m.stop, m.id)).collect()
     }
 

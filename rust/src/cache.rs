@@ -84,7 +84,8 @@ pub struct Cache {
 }
 
 const SEEN: usize = 1 << 15; // 128 KB, not for small caches
-const FEWEST_LINES: usize = 1 << 11; // 128 KB
+/// 16 KB: a single text is there before the pages of a larger table are. What is large `expect`s more.
+const FEWEST_LINES: usize = 1 << 8;
 /// Text of which a quarter of a line's entries are new pieces, in the first MB of English and code.
 const BYTES_A_LINE: usize = 32;
 const MOST_EXPECTED: usize = 1 << 16; // lines, 4 MB

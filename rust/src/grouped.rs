@@ -69,8 +69,14 @@ impl Group {
 impl Grouped {
     /// related: the right characters that each left one goes with, a bit each
     pub fn new(related: &[u128; 128]) -> Self {
-        let mut groups: Vec<Group> =
-            related.iter().zip(0..).map(|(&rights, left)| Group { lefts: 1 << left, rights }).collect();
+        let mut groups: Vec<Group> = Vec::new();
+        for (&rights, left) in related.iter().zip(0..) {
+            // most characters of a small vocabulary go with none, and to find that out pair by pair would take 2 ms
+            match groups.iter_mut().find(|group| group.rights == rights) {
+                Some(same) => same.lefts |= 1 << left,
+                None => groups.push(Group { lefts: 1 << left, rights }),
+            }
+        }
         let mut losses: Vec<Vec<u64>> =
             groups.iter().map(|&a| groups.iter().map(|&b| a.loss(b)).collect()).collect();
         while groups.len() > GROUPS {

@@ -6,6 +6,7 @@ use crate::bert::Words;
 use crate::cache::{bytes_of, Key};
 use crate::models::Best;
 use crate::pairs::{Pairs, NEVER};
+use crate::spelling::Joins;
 use crate::split::{cpu_path, CpuPath};
 use crate::steps::Spare;
 use std::cmp::Reverse;
@@ -26,6 +27,9 @@ impl Token {
     }
 }
 
+/// In place of a byte's token where it has none.
+const NO_TOKEN: u32 = u32::MAX;
+
 /// The rules of a vocabulary.
 pub struct Rules {
     pairs: Pairs,
@@ -33,7 +37,8 @@ pub struct Rules {
     results: Vec<u32>,
     /// The token of each single byte.
     bytes: [u32; 256],
-    /// The rank of each pair of single bytes: most lookups are these, and few of the 256 KB are in use.
+    /// How far below NEVER the rank of each pair of single bytes is: most lookups are these, and few of the 256 KB are in
+    /// use, so that pages without a rank are never touched.
     byte_ranks: Box<[u32]>,
 }
 
@@ -71,6 +76,24 @@ impl Lane {
     }
 }
 
+/// How far below NEVER the ranks of pairs of bytes are. Asked of the few rules that are of bytes alone, not of all pairs.
+fn ranks_of(rules: &[(u32, u32, u32)], bytes: &[u32; 256]) -> Box<[u32]> {
+    let mut known: Vec<(u32, usize)> = bytes.iter().copied().zip(0..).collect();
+    known.retain(|&(id, _)| id != NO_TOKEN);
+    known.sort_unstable();
+    let (lowest, highest) = (known.first().map_or(0, |one| one.0), known.last().map_or(0, |one| one.0));
+    let within = |id: u32| (lowest..=highest).contains(&id);
+    let of =
+        |id: u32| known[known.partition_point(|one| one.0 < id)..].iter().take_while(move |one| one.0 == id);
+    let mut ranks = vec![0; 1 << 16].into_boxed_slice();
+    for &(left, right, rank) in rules.iter().filter(|rule| within(rule.0) && within(rule.1)) {
+        for (left, right) in of(left).flat_map(|left| of(right).map(move |right| (left.1, right.1))) {
+            ranks[left << 8 | right] = NEVER ^ rank; // of a pair that comes twice the last rank counts
+        }
+    }
+    ranks
+}
+
 /// Where pieces are worked on; kept between them. best: of models that do not merge; words, spare: of those of words
 #[derive(Default)]
 pub struct Scratch {
@@ -83,28 +106,22 @@ pub struct Scratch {
 }
 
 impl Rules {
-    /// results: what a rule's pair becomes, by rank; bytes: the token of each single byte
-    pub fn new(pairs: Pairs, results: Vec<u32>, bytes: [u32; 256]) -> Self {
-        let all = bytes.iter().flat_map(|&left| bytes.iter().map(move |&right| (left, right)));
-        let byte_ranks = all.map(|(left, right)| pairs.rank(left, right)).collect();
-        Rules { pairs, results, bytes, byte_ranks }
+    /// bytes: the token of each single byte
+    pub fn new(joins: Joins, bytes: [u32; 256]) -> Result<Self, String> {
+        let byte_ranks = ranks_of(&joins.pairs, &bytes);
+        Ok(Rules { pairs: joins.table()?, results: joins.results, bytes, byte_ranks })
     }
 
     /// Of a model whose pieces begin as other tokens than those of single bytes. ascii: those of its characters, or no token
-    pub fn over_symbols(pairs: Pairs, results: Vec<u32>, ascii: &[u32; 128]) -> Self {
-        let mut rules = Rules { pairs, results, bytes: [0; 256], byte_ranks: vec![NEVER; 1 << 16].into() };
-        rules.bytes[..128].copy_from_slice(ascii);
-        for (left, row) in ascii.iter().zip(rules.byte_ranks.chunks_exact_mut(256)) {
-            for (right, rank) in ascii.iter().zip(row) {
-                *rank = rules.pairs.rank(*left, *right);
-            }
-        }
-        rules
+    pub fn over_symbols(joins: Joins, ascii: &[u32; 128]) -> Result<Self, String> {
+        let mut bytes = [NO_TOKEN; 256];
+        bytes[..128].copy_from_slice(ascii);
+        Rules::new(joins, bytes)
     }
 
     #[inline(always)]
     fn byte_rank(&self, left: u8, right: u8) -> u32 {
-        self.byte_ranks[(left as usize) << 8 | right as usize]
+        NEVER ^ self.byte_ranks[(left as usize) << 8 | right as usize]
     }
 
     /// Append the tokens of `piece` to `out`; less than 4 GB.
@@ -434,8 +451,8 @@ mod tests {
             for &(left, right, rank) in &rules {
                 ranks.insert((left, right), rank);
             }
-            let merged =
-                Rules::new(Pairs::new(&rules).unwrap(), results.clone(), std::array::from_fn(|i| i as u32));
+            let joins = Joins { pairs: rules, results: results.clone() };
+            let merged = Rules::new(joins, std::array::from_fn(|i| i as u32)).unwrap();
             for len in [1, 2, 3, 7, SHORT, SHORT + 1, 30, LONGEST_SCANNED, LONGEST_SCANNED + 1, 200] {
                 let piece: Vec<u8> = (0..len).map(|_| 97 + random(3) as u8).collect();
                 let mut tokens = Vec::new();

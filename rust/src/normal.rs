@@ -1,7 +1,7 @@
 //! Unicode's normal forms by the tables of the reference engine (Unicode 9.0): whether a text has one, and how it is then.
 
 use crate::aligned::{Aligned, Rewriter, View};
-use crate::unicode::{self, character, decode, start_before, Characters, UNSTABLE};
+use crate::unicode::{self, character, decode, start_before, Characters, CHANGED, CHARACTERS, UNSTABLE};
 use crate::unicode_runs::{COMBINING, COMPATIBLE, COMPATIBLE_PARTS, COMPOSITIONS, DECOMPOSITIONS};
 
 // Hangul syllables: arithmetic of the Unicode Standard, section 3.12
@@ -21,18 +21,18 @@ const S_COUNT: u32 = L_COUNT * V_COUNT * T_COUNT;
 pub struct Form {
     compose: bool,
     compatible: bool,
-    /// by code point: whether `unstable` is set where a character may change, or change another
-    table: &'static [u8],
+    /// of code points: whether `unstable` is set where a character may change, or change another
+    table: &'static Characters,
     unstable: u8,
 }
 
 impl Form {
     pub fn new(compose: bool, compatible: bool) -> Form {
         let (table, unstable) = match (compose, compatible) {
-            (true, false) => (Characters::get().by_code(), UNSTABLE),
-            (true, true) => (unicode::normalized(), unicode::NFKC_UNSTABLE),
-            (false, false) => (unicode::normalized(), unicode::NFD_UNSTABLE),
-            (false, true) => (unicode::normalized(), unicode::NFKD_UNSTABLE),
+            (true, false) => (&CHARACTERS, UNSTABLE),
+            (true, true) => (&CHANGED, unicode::NFKC_UNSTABLE),
+            (false, false) => (&CHANGED, unicode::NFD_UNSTABLE),
+            (false, true) => (&CHANGED, unicode::NFKD_UNSTABLE),
         };
         Form { compose, compatible, table, unstable }
     }
@@ -77,7 +77,7 @@ impl Form {
     #[inline(always)]
     fn at(&self, text: &[u8], at: usize) -> (bool, usize) {
         let (code, len) = decode(text, at);
-        (self.table[code as usize] & self.unstable != 0, len)
+        (self.table.of(code) & self.unstable != 0, len)
     }
 
     /// Where the first character of `text` from `at` on is that may change, or change another, and its bytes.
@@ -251,7 +251,7 @@ mod tests {
             let form = Form::new(compose, compatible);
             for character in (0..0x11_0000).step_by(step).filter_map(char::from_u32) {
                 let text = format!("{}{character}中a", "ł中a".repeat(character as usize % 17)).repeat(2);
-                let unstable = form.table[character as usize] & form.unstable != 0;
+                let unstable = form.table.of(character as u32) & form.unstable != 0;
                 assert_eq!(form.leaves(text.as_bytes()), !unstable, "{character:?}");
             }
         }

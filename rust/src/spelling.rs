@@ -18,7 +18,8 @@ pub fn vocabulary(
         return Err("the vocabulary is too large".into());
     }
     let short = tokens.iter().filter(|token| token.len() <= 2 * LONGEST_KEY).count();
-    let mut vocabulary = Vocabulary::new(short, tokens.len(), size);
+    let long = tokens.iter().filter(|token| token.len() > LONGEST_KEY).count();
+    let mut vocabulary = Vocabulary::new(short, long, size);
     let mut bytes = Vec::new();
     for (token, &id) in tokens.iter().zip(ids) {
         if id >= MOST_IDS {

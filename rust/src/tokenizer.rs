@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::split::{cpu_path, CpuPath};
 use crate::steps::Step;
 use crate::tokens::Tokens;
-use crate::unicode::Characters;
+use crate::unicode::{Characters, CHARACTERS};
 use std::sync::Arc;
 use words::PlainWords;
 
@@ -82,7 +82,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
 
     /// The same in a space that was taken before.
     pub fn within(tokenizer: &'a Tokenizer, data: &'a [u8], space: Box<Space>) -> Self {
-        Worker { tokenizer, data, space, path: cpu_path(), table: Characters::get(), text: 0, word: NO_WORD }
+        Worker { tokenizer, data, space, path: cpu_path(), table: &CHARACTERS, text: 0, word: NO_WORD }
     }
 
     /// Encode `data[start..stop]`, which is UTF-8, as the next text.

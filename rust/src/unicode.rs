@@ -1,7 +1,6 @@
 //! What a character is: its class for the splitters, and flags.
 
 use crate::unicode_runs::{BERT, NORMALIZED, RUNS};
-use std::sync::OnceLock;
 
 pub const OTHER: u8 = 0;
 pub const UPPER: u8 = 1; // and title case
@@ -52,38 +51,78 @@ pub fn by_code_point(runs: &[(u32, u8)], value: impl Fn(u8) -> u8) -> Box<[u8]> 
     table
 }
 
-/// What BERT knows of each code point: the table of this process, made at first use.
-pub fn known_to_bert() -> &'static [u8] {
-    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
-    TABLE.get_or_init(|| by_code_point(BERT, |facts| facts))
-}
-
-/// What other normalizers do to each code point, likewise.
-pub fn normalized() -> &'static [u8] {
-    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
-    TABLE.get_or_init(|| by_code_point(NORMALIZED, |facts| facts))
-}
-
-/// Class and flags of each code point.
+/// What is known of each code point, out of runs as above.
 ///
-/// Flat, 1.1 MB: a script touches the few cache lines that its characters are in, and
-/// a lookup is one load. Two levels would be 40 KB and two dependent loads.
-pub struct Characters(Box<[u8]>);
+/// The first two planes, which nearly all text is of, are flat and made when this is compiled: a lookup is one load, and
+/// no process waits for a table, nor has pages of it that its texts do not touch. Beyond are few runs.
+pub struct Characters {
+    flat: [u8; FLAT],
+    beyond: &'static [(u32, u8)],
+}
 
-impl Characters {
-    /// The table of this process, built at first use.
-    pub fn get() -> &'static Characters {
-        static TABLE: OnceLock<Characters> = OnceLock::new();
-        TABLE.get_or_init(|| Characters(by_code_point(RUNS, |value| value)))
+const FLAT: usize = 0x2_0000;
+
+#[cold]
+fn of_run(runs: &[(u32, u8)], code: u32) -> u8 {
+    let behind = runs.partition_point(|run| run.0 <= code);
+    behind.checked_sub(1).map_or(0, |run| runs[run].1)
+}
+
+/// The same of what is only known when a program runs; 0 before the first run.
+pub struct Classes {
+    flat: Box<[u8]>,
+    beyond: Vec<(u32, u8)>,
+}
+
+impl Classes {
+    /// None where the runs are in no order.
+    pub fn new(runs: &[(u32, u8)]) -> Option<Classes> {
+        let mut flat = vec![0u8; FLAT].into_boxed_slice();
+        for (i, &(first, class)) in runs.iter().enumerate() {
+            let stop = runs.get(i + 1).map_or(0x11_0000, |next| next.0);
+            if first > stop {
+                return None;
+            }
+            flat[FLAT.min(first as usize)..FLAT.min(stop as usize)].fill(class);
+        }
+        let beyond = runs.partition_point(|run| run.0 as usize <= FLAT).saturating_sub(1);
+        Some(Classes { flat, beyond: runs[beyond..].to_vec() })
     }
 
     #[inline(always)]
     pub fn of(&self, code: u32) -> u8 {
-        self.0[code as usize]
+        match self.flat.get(code as usize) {
+            Some(&class) => class,
+            None => of_run(&self.beyond, code),
+        }
+    }
+}
+
+pub static CHARACTERS: Characters = Characters::new(RUNS);
+/// What BERT knows of each code point.
+pub static KNOWN_TO_BERT: Characters = Characters::new(BERT);
+/// What other normalizers do to each code point.
+pub static CHANGED: Characters = Characters::new(NORMALIZED);
+
+impl Characters {
+    pub const fn new(runs: &'static [(u32, u8)]) -> Self {
+        let (mut flat, mut code, mut run) = ([0; FLAT], 0, 0);
+        while code < FLAT {
+            if run + 1 < runs.len() && runs[run + 1].0 as usize == code {
+                run += 1;
+            }
+            flat[code] = runs[run].1;
+            code += 1;
+        }
+        Characters { flat, beyond: runs.split_at(run).1 }
     }
 
-    pub fn by_code(&self) -> &[u8] {
-        &self.0
+    #[inline(always)]
+    pub fn of(&self, code: u32) -> u8 {
+        match self.flat.get(code as usize) {
+            Some(&known) => known,
+            None => of_run(self.beyond, code),
+        }
     }
 
     /// Properties and length in bytes of the character that begins at `at`; the text is UTF-8.
@@ -154,8 +193,27 @@ mod tests {
     }
 
     #[test]
+    fn knows_of_each_code_point_what_its_run_says() {
+        for (table, runs) in [(&CHARACTERS, RUNS), (&KNOWN_TO_BERT, BERT), (&CHANGED, NORMALIZED)] {
+            let known = by_code_point(runs, |known| known);
+            let classes = Classes::new(runs).unwrap();
+            let same = |code| [table.of(code), classes.of(code)] == [known[code as usize]; 2];
+            assert!((0..0x11_0000).all(same));
+        }
+    }
+
+    #[test]
+    fn classes_are_of_runs_in_order() {
+        assert!(Classes::new(&[(5, 1), (4, 2)]).is_none() && Classes::new(&[(0x11_0001, 1)]).is_none());
+        for first in [0, 7, 0x1_ffff, 0x2_0000, 0x2_0001, 0x10_ffff] {
+            let classes = Classes::new(&[(first, 3)]).unwrap();
+            assert!((0..0x11_0000).all(|code| classes.of(code) == 3 * (code >= first) as u8));
+        }
+    }
+
+    #[test]
     fn knows_a_character_of_each_class() {
-        let table = Characters::get();
+        let table = &CHARACTERS;
         let found: Vec<u8> = "\0Aaあ\u{301}1 !".chars().map(|c| table.of(c as u32) & CLASS).collect();
         assert_eq!(found, [OTHER, UPPER, LOWER, CASELESS, MARK, NUMBER, SPACE, SYMBOL]);
     }

@@ -54,7 +54,7 @@ impl ByteBpe {
         }
         let mut neighbours = Neighbours::default();
         let joins = spelling::joins(tokens, ids, ways, spelled, |made| neighbours.add(made))?;
-        let rules = Rules::new(joins.table()?, joins.results, singles);
+        let rules = Rules::new(joins, singles)?;
         let (mut scratch, mut merged) = (Scratch::default(), Vec::new());
         vocabulary.mark_whole(|token, id| {
             if !ignore_merges {

@@ -64,7 +64,10 @@ impl CharacterBpe {
         let spell = |token: &[u8], out: &mut Vec<u8>| spaced(token, visible, out);
         let vocabulary = spelling::vocabulary(tokens, ids, spell)?;
         let mut neighbours = Vec::new();
-        let joins = spelling::joins(tokens, ids, ways, spell, |made| neighbours.extend(pairs_of(made)))?;
+        let may_be_cut = options.may_be_cut && affixes.forms() == 0 && !options.ignore_merges;
+        let joins = spelling::joins(tokens, ids, ways, spell, |made| {
+            neighbours.extend(pairs_of(made).filter(|_| may_be_cut));
+        })?;
         let id = |token: &[u8]| vocabulary.find(token).unwrap_or(NONE);
         let byte = |byte: usize| match options.byte_fallback {
             true => id(format!("<0x{byte:02X}>").as_bytes()),
@@ -78,9 +81,11 @@ impl CharacterBpe {
                 ascii[form][code as usize] = id(&token);
             }
         }
+        let bytes = std::array::from_fn(byte);
+        let joins_special = joins_special(&joins.pairs, &bytes, options.unknown);
         let mut bpe = CharacterBpe {
-            bytes: std::array::from_fn(byte),
-            rules: Rules::over_symbols(joins.table()?, joins.results, &ascii[0]),
+            bytes,
+            rules: Rules::over_symbols(joins, &ascii[0])?,
             ascii,
             visible: if visible.is_empty() { b" " } else { visible }.to_vec(),
             affixes: affixes.owned(),
@@ -92,24 +97,12 @@ impl CharacterBpe {
             vocabulary,
         };
         // with affixes a token depends on what else is in its piece
-        if options.may_be_cut && bpe.forms == 0 && !options.ignore_merges && !bpe.joins_special(&joins.pairs)
-        {
+        if may_be_cut && !joins_special {
             let spells_all = bpe.bytes.iter().all(|&id| id != NONE);
             let singles = tokens.iter().filter_map(|token| only_character(token, visible));
             bpe.bigrams = Some(Bigrams::new(&neighbours, (!spells_all).then_some(singles)));
         }
         Ok(bpe)
-    }
-
-    /// Whether a rule is over the tokens of bytes or the unknown one: what these stand for is no text of theirs.
-    fn joins_special(&self, pairs: &[(u32, u32, u32)]) -> bool {
-        let mut special: Vec<u32> = self.bytes.into_iter().filter(|&id| id != NONE).collect();
-        if let Unknown::Token(id) = self.unknown {
-            special.push(id);
-        }
-        special.sort_unstable();
-        let is_special = |id: &u32| special.binary_search(id).is_ok();
-        pairs.iter().any(|(left, right, _)| is_special(left) || is_special(right))
     }
 
     /// Append the tokens of a piece.
@@ -249,6 +242,17 @@ impl CharacterBpe {
         }
         true
     }
+}
+
+/// Whether a rule is over the tokens of bytes or the unknown one: what these stand for is no text of theirs.
+fn joins_special(rules: &[(u32, u32, u32)], bytes: &[u32; 256], unknown: Unknown) -> bool {
+    let mut special: Vec<u32> = bytes.iter().copied().filter(|&id| id != NONE).collect();
+    if let Unknown::Token(id) = unknown {
+        special.push(id);
+    }
+    special.sort_unstable();
+    let is_special = |id: &u32| special.binary_search(id).is_ok();
+    rules.iter().any(|(left, right, _)| is_special(left) || is_special(right))
 }
 
 /// The characters that stand side by side in a text.

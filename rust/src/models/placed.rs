@@ -8,13 +8,13 @@ use crate::cache::Placed;
 use crate::merge::{Scratch, Token};
 use crate::split::{cpu_path, BertWords, WORDS};
 use crate::steps::{self, Outcome};
-use crate::unicode::Characters;
+use crate::unicode::CHARACTERS;
 
 impl WordModel {
     /// The tokens of a piece in the place of what `out` has, and how many words it is; None where one has no token.
     pub fn spell_placed(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Placed>) -> Option<u32> {
         let given = View { text: piece, spans: Spans::Given(0) };
-        let made = match steps::run(Characters::get(), &self.steps, given, false, &mut scratch.spare) {
+        let made = match steps::run(&CHARACTERS, &self.steps, given, false, &mut scratch.spare) {
             Outcome::Same => None,
             Outcome::Made(made) => Some(made),
             Outcome::Refused => return None,

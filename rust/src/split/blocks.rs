@@ -21,7 +21,7 @@ mod white_space;
 use super::classify::{Classify, CpuPath, Masks, Portable};
 use super::scalar::advance;
 use super::Grammar;
-use crate::unicode::Characters;
+use crate::unicode::{Characters, CHARACTERS};
 use bits::put_places;
 
 /// Places of one text where a piece begins.
@@ -63,7 +63,7 @@ struct Carry {
 
 impl<'a> Splitter<'a> {
     pub fn new(grammar: Grammar, path: CpuPath, text: &'a [u8]) -> Self {
-        let table = Characters::get();
+        let table = &CHARACTERS;
         let done = text.is_empty();
         Splitter {
             grammar,

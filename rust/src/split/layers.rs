@@ -1,7 +1,7 @@
 //! Pre-tokenizers one after the other: patterns and what becomes of their matches, and cuts by length and by script.
 
 use super::pattern::{Effort, Program};
-use crate::unicode::decode;
+use crate::unicode::{decode, Classes};
 
 /// What becomes of a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,8 +30,8 @@ struct Matches {
 
 /// Cuts text as its layers say. atoms, scripts: of each code point; 0 is no script
 pub struct Layers {
-    atoms: Box<[u8]>,
-    scripts: Box<[u8]>,
+    atoms: Classes,
+    scripts: Option<Classes>,
     layers: Vec<Layer>,
 }
 
@@ -50,7 +50,6 @@ pub struct Pieces {
 
 type Span = (u32, u32);
 
-const CODE_POINTS: usize = 0x11_0000;
 const MOST_KEPT: usize = 1 << 20;
 /// Steps a character that any sane pattern stays below by far.
 const MOST_STEPS: usize = 500;
@@ -85,18 +84,11 @@ impl Layers {
             words = &steps_at[steps..];
         }
         let by_scripts = layers.iter().any(|layer| matches!(layer, Layer::Scripts));
-        let mut atoms = vec![0u8; CODE_POINTS].into_boxed_slice();
-        let mut scripts = vec![0u8; if by_scripts { CODE_POINTS } else { 0 }].into_boxed_slice();
-        for (i, &[first, both]) in runs.iter().enumerate() {
-            let stop = runs.get(i + 1).map_or(CODE_POINTS, |next| next[0] as usize);
-            let atom = Some(both as u8).filter(|&atom| atom < 64)?;
-            atoms.get_mut(first as usize..stop)?.fill(atom);
-            let script = u8::try_from(both >> 8).ok()?;
-            if by_scripts {
-                scripts[first as usize..stop].fill(script);
-            }
-        }
-        words.is_empty().then_some(Layers { atoms, scripts, layers })
+        let atom = |&[first, both]: &[u32; 2]| Some((first, both as u8)).filter(|run| run.1 < 64);
+        let script = |&[first, both]: &[u32; 2]| Some((first, u8::try_from(both >> 8).ok()?));
+        let atoms = Classes::new(&runs.iter().map(atom).collect::<Option<Vec<_>>>()?)?;
+        let scripts = Classes::new(&runs.iter().map(script).collect::<Option<Vec<_>>>()?)?;
+        words.is_empty().then_some(Layers { atoms, scripts: by_scripts.then_some(scripts), layers })
     }
 
     /// Where the pieces of a text are, in bytes. None where a pattern takes too many steps.
@@ -151,8 +143,8 @@ impl Layers {
             *pieces = Pieces::default();
         }
         self.classify(text, &mut pieces.atoms, &mut pieces.places);
-        if !self.scripts.is_empty() {
-            let of_character = |at: usize| self.scripts[decode(text, at).0 as usize];
+        if let Some(known) = &self.scripts {
+            let of_character = |at: usize| known.of(decode(text, at).0);
             let Pieces { places, scripts, atoms, .. } = pieces;
             scripts.clear();
             match places.split_last() {
@@ -168,13 +160,13 @@ impl Layers {
         atoms.clear();
         places.clear();
         if text.is_ascii() {
-            atoms.extend(text.iter().map(|&byte| self.atoms[byte as usize]));
+            atoms.extend(text.iter().map(|&byte| self.atoms.of(byte as u32)));
             return;
         }
         let mut at = 0;
         while at < text.len() {
             let (code, len) = decode(text, at);
-            atoms.push(self.atoms[code as usize]);
+            atoms.push(self.atoms.of(code));
             places.push(at as u32);
             at += len;
         }

@@ -58,7 +58,7 @@ impl Grammar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unicode::Characters;
+    use crate::unicode::CHARACTERS;
 
     const GRAMMARS: [Grammar; 7] = [
         Grammar::Gpt2,
@@ -75,7 +75,7 @@ mod tests {
         let mut at = 0;
         while at < text.len() {
             starts.push(at as u32);
-            at = scalar::advance(grammar, Characters::get(), text.as_bytes(), at);
+            at = scalar::advance(grammar, &CHARACTERS, text.as_bytes(), at);
         }
         starts
     }

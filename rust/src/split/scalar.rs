@@ -284,7 +284,7 @@ mod tests {
         let mut found = Vec::new();
         let mut at = 0;
         while at < text.len() {
-            let end = advance(grammar, Characters::get(), text.as_bytes(), at);
+            let end = advance(grammar, &CHARACTERS, text.as_bytes(), at);
             found.push(&text[at..end]);
             at = end;
         }

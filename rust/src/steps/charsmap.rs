@@ -3,9 +3,8 @@
 //! Source: darts-clone, as SentencePiece uses it.
 
 use crate::aligned::{Aligned, Rewriter, View};
-use crate::unicode::{by_code_point, count, decode, is_continuation, start_before};
+use crate::unicode::{count, decode, is_continuation, start_before, Characters};
 use crate::unicode_runs::JOINS;
-use std::sync::OnceLock;
 
 /// A grapheme of so many bytes is looked up character by character, a shorter one whole.
 const LONGEST_GRAPHEME: usize = 6;
@@ -18,11 +17,12 @@ const ATTACHES: u8 = 2;
 /// invisible characters.
 const BEYOND_PLAIN: u32 = 0x900;
 
+/// What each code point may join.
+static JOINING: Characters = Characters::new(JOINS);
+
 pub struct Charsmap {
     units: Vec<u32>,
     texts: Vec<u8>,
-    /// by code point
-    joins: &'static [u8],
     full: bool,
     /// of ASCII: whether it stays as it is and joins nothing
     plain: [bool; 128],
@@ -37,8 +37,9 @@ impl Charsmap {
         let unit = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
         let units: Vec<u32> = units.chunks_exact(4).map(unit).collect(); // as fast as a copy, without an Option each
         units.first()?;
-        let mut made = Charsmap { units, texts: texts.to_vec(), joins: joins(), full, plain: [false; 128] };
-        made.plain = std::array::from_fn(|code| made.joins[code] == 0 && made.find(&[code as u8]).is_none());
+        let mut made = Charsmap { units, texts: texts.to_vec(), full, plain: [false; 128] };
+        made.plain =
+            std::array::from_fn(|code| JOINING.of(code as u32) == 0 && made.find(&[code as u8]).is_none());
         Some(made)
     }
 
@@ -71,12 +72,12 @@ impl Charsmap {
     /// Whether it becomes a space.
     pub fn makes_space(&self, byte: u8) -> bool {
         let key = if byte == b'\r' { &b"\r\n"[..] } else { &[byte] };
-        self.joins[byte as usize] == 0 && [&key[..1], key].iter().all(|key| self.find(key) == Some(b" "))
+        JOINING.of(byte as u32) == 0 && [&key[..1], key].iter().all(|key| self.find(key) == Some(b" "))
     }
 
     /// Whether the character before `at` may go on with the one there.
     pub fn may_join(&self, text: &[u8], at: usize) -> bool {
-        let joins = |start: usize| self.joins[decode(text, start).0 as usize];
+        let joins = |start: usize| JOINING.of(decode(text, start).0);
         (text[..at].ends_with(b"\r") && text[at..].starts_with(b"\n"))
             || start_before(text, at).is_some_and(|start| joins(start) & ATTACHES != 0)
     }
@@ -103,7 +104,7 @@ impl Charsmap {
                 continue;
             }
             let (code, mut len) = decode(text, at);
-            let mut joins = self.joins[code as usize];
+            let mut joins = JOINING.of(code);
             if text[at..].starts_with(b"\r\n") {
                 // one grapheme, whatever stands around it
                 (joins, cluster) = (0, at);
@@ -149,7 +150,7 @@ impl Charsmap {
 
     /// Where the grapheme ends that is the character at `start` and the marks from `at` on, as far as that is plain.
     fn end_of_marks(&self, text: &[u8], start: usize, at: usize) -> Option<usize> {
-        let joins = |code: u32| self.joins[code as usize];
+        let joins = |code: u32| JOINING.of(code);
         let (first, len) = decode(text, start);
         let is_control = matches!(first, 0..=0x1f | 0x7f..=0x9f | 0xad | 0x61c);
         if is_control || first >= BEYOND_PLAIN || joins(first) != 0 || start + len != at {
@@ -185,10 +186,4 @@ fn replace(out: &mut Rewriter, old: usize, new: &str) {
         put += 1;
     }
     out.remove(old.saturating_sub(put));
-}
-
-/// What each code point may join: the table of this process, made at first use.
-fn joins() -> &'static [u8] {
-    static TABLE: OnceLock<Box<[u8]>> = OnceLock::new();
-    TABLE.get_or_init(|| by_code_point(JOINS, |flags| flags))
 }

@@ -1,12 +1,12 @@
 //! Steps that do something to each character by itself.
 
 use crate::aligned::{Aligned, Span, View};
-use crate::unicode::{self, character, decode};
+use crate::unicode::{self, character, decode, Characters, CHANGED, KNOWN_TO_BERT};
 use crate::unicode_runs::LOWERCASE;
 
 /// What becomes of characters, by bits that a table has of each.
 pub struct Each {
-    table: &'static [u8],
+    table: &'static Characters,
     /// taken out
     dropped: u8,
     /// a space in their place
@@ -17,21 +17,25 @@ pub struct Each {
     lowered: u8,
 }
 
-const NONE: Each = Each { table: &[], dropped: 0, blank: 0, apart: 0, lowered: 0 };
 const AT_ONCE: usize = 32;
 
 impl Each {
+    /// What does nothing yet.
+    fn leaving(table: &'static Characters) -> Each {
+        Each { table, dropped: 0, blank: 0, apart: 0, lowered: 0 }
+    }
+
     /// From the number that the border uses: 1 lower case, 2 no marks, 3 as Nmt, 4 as BERT cleans,
     /// 5 ideographs apart, 6 no nonspacing marks.
     pub fn from_number(number: u32) -> Option<Each> {
-        let (others, bert) = (unicode::normalized, unicode::known_to_bert);
+        let (others, bert) = (Each::leaving(&CHANGED), Each::leaving(&KNOWN_TO_BERT));
         Some(match number {
-            1 => Each { table: others(), lowered: unicode::LOWERED, ..NONE },
-            2 => Each { table: others(), dropped: unicode::STRIPPED, ..NONE },
-            3 => Each { table: others(), dropped: unicode::NMT_DROPPED, blank: unicode::NMT_BLANK, ..NONE },
-            4 => Each { table: bert(), dropped: unicode::DROPPED, blank: unicode::BLANK, ..NONE },
-            5 => Each { table: bert(), apart: unicode::IDEOGRAPH, ..NONE },
-            6 => Each { table: bert(), dropped: unicode::NONSPACING, ..NONE },
+            1 => Each { lowered: unicode::LOWERED, ..others },
+            2 => Each { dropped: unicode::STRIPPED, ..others },
+            3 => Each { dropped: unicode::NMT_DROPPED, blank: unicode::NMT_BLANK, ..others },
+            4 => Each { dropped: unicode::DROPPED, blank: unicode::BLANK, ..bert },
+            5 => Each { apart: unicode::IDEOGRAPH, ..bert },
+            6 => Each { dropped: unicode::NONSPACING, ..bert },
             _ => return None,
         })
     }
@@ -84,7 +88,7 @@ impl Each {
                     continue;
                 }
                 let (code, len) = decode(text, at);
-                let facts = self.table[code as usize] & any;
+                let facts = self.table.of(code) & any;
                 if facts != 0 {
                     return Some((at, len, facts));
                 }

@@ -6,7 +6,7 @@ use crate::cut::{Cut, Cutter, Places};
 use crate::split::{cpu_path, BertWords, CpuPath, Layers, Pieces, Splitter, WORDS};
 use crate::steps::{self, Outcome, Spare, Step};
 use crate::tokenizer::Route;
-use crate::unicode::Characters;
+use crate::unicode::{Characters, CHARACTERS};
 
 /// bert: what tells BERT's words apart, where the cut is theirs
 pub struct Cutting {
@@ -39,7 +39,7 @@ impl Cutting {
             steps.append(&mut stage.steps);
             stage.layers
         });
-        Some(Cutting { steps, layers, cut, bert, path: cpu_path(), table: Characters::get() })
+        Some(Cutting { steps, layers, cut, bert, path: cpu_path(), table: &CHARACTERS })
     }
 
     /// Give `each` the pieces of a text, and where each begins in the text that is cut. False where the
