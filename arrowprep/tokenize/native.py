@@ -85,7 +85,7 @@ class NativeEngine:
         if 0 <= count <= ROOM:
             ids, starts, ends, words = (room[at : at + count] for at in range(0, 4 * ROOM, ROOM))
             if self.pipeline.tells(ids):
-                values: list[Any] = list(map(self.pipeline.model.id_to_token, ids))
+                values: list[Any] = list(map(self.pipeline.value_of, ids))
                 return Trace(ids, starts, ends, words, values)
         elif count > ROOM:
             return self.traces([text])[0]

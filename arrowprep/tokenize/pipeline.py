@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import filterfalse
 from typing import Any
 
 from arrowprep.tokenize.added_tokens import AddedVocabulary, Matcher
@@ -70,9 +71,21 @@ class Pipeline:
 
     @cached_property
     def untold(self) -> frozenset[int] | None:
-        """The ids whose token may stand for another text than its own; None where all may."""
+        """The ids whose token may stand for another text than `value_of` says; None where all may."""
         unknown = self.model.untold
-        return None if unknown is None else unknown | self.added.tokens.keys()
+        return None if unknown is None else unknown | set(filterfalse(self._has_own_text, self.added.tokens))
+
+    def _has_own_text(self, id: int) -> bool:
+        """Whether an added token is found as the text that its id stands for, and as no other."""
+        token = self.added.tokens[id]
+        takes_white = token.lstrip or token.rstrip
+        as_it_is = self.model.id_to_token(id) in (None, token.content)
+        return not takes_white and as_it_is and self.added_texts[id] == token.content
+
+    def value_of(self, id: int) -> str | None:
+        """The text of the token that an encoding has."""
+        token = self.model.id_to_token(id)
+        return self.added.tokens[id].content if token is None and id in self.added.tokens else token
 
     def tells(self, ids: Iterable[int]) -> bool:
         """Whether ids say what the texts of their tokens are."""

@@ -203,7 +203,7 @@ def traces_of(
     """The rows of columns, which have all but the texts of tokens. `alone` traces what these do not tell."""
     columns = (encoded.ids, encoded.starts, encoded.ends, encoded.words)
     flat = [column.flatten().to_numpy().tolist() for column in columns if column is not None]
-    values: list[Any] = list(map(pipeline.model.id_to_token, flat[0]))
+    values: list[Any] = list(map(pipeline.value_of, flat[0]))
     stops = row_edges(encoded.ids).tolist()
     found = []
     for text, start, stop in zip(texts, stops, stops[1:], strict=False):
