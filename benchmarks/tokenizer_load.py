@@ -128,7 +128,9 @@ def files(folder: Path) -> list[tuple[str, Path, Path]]:
 def repeat(python: str, library: str, path: Path) -> dict[str, Any] | None:
     """`measure` in another process; None where a library is not there, or cannot read the file."""
     command = [python, "-m", "benchmarks.tokenizer_load", "--cell", library, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # compiling modules anew is no part of what is measured
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode and python == sys.executable:
         raise RuntimeError(done.stderr)
     return None if done.returncode else json.loads(done.stdout)

@@ -13,11 +13,9 @@ from itertools import groupby
 
 from arrowprep.tokenize.native_sets import BASIC, every_member
 
-HEAD = '''"""Characters side by side that usual sets do not tell apart; by tools/make_character_runs.py.
+HEAD = '''"""Characters side by side that usual sets do not tell apart; by tools/make_character_runs.py."""
 
-Of every code point from U+0000 on: a letter for its kind, and how many follow of the same.
-"""
-
+# of every code point from U+0000 on: a letter for its kind, and how many follow of the same
 RUNS = (
 '''
 
@@ -37,6 +35,10 @@ def main() -> None:
         written.append(f"{kinds[kind]}{sum(1 for _ in run)}")
     lines = textwrap.wrap(" ".join(written), 3 * 34)
     print(HEAD + "\n".join(f'    "{line.replace(" ", "")}"' for line in lines) + "\n)")
+    print("# the kinds that usual sets have\nKINDS = {")
+    for number, source in enumerate(BASIC):
+        print(f'    r"{source}": "{"".join(letter for kind, letter in kinds.items() if kind[number])}",')
+    print("}")
 
 
 if __name__ == "__main__":

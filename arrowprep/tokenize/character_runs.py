@@ -1,8 +1,6 @@
-"""Characters side by side that usual sets do not tell apart; by tools/make_character_runs.py.
+"""Characters side by side that usual sets do not tell apart; by tools/make_character_runs.py."""
 
-Of every code point from U+0000 on: a letter for its kind, and how many follow of the same.
-"""
-
+# of every code point from U+0000 on: a letter for its kind, and how many follow of the same
 RUNS = (
     "a9b5a18c1d3e1d3f1g1d1h1d1i1d2j10d2h3d2k26f1d1g1l1m1l1n26f1h1g1h1a6b1"
     "a26c1d1e4o1d1l1o1p1q1h1r1o1l1o1h1s2l1n1d2l1s1p1t1s3d1k23h1k7n24h1n8k1"
@@ -135,3 +133,40 @@ RUNS = (
     "o147x1o92j10x1030p42720x32p4154x6p222x2p5762x14p7473x15p622x2466p542x1506p4939x5"
     "p4192x711761r1x30r96x128w240x65040F65534x2F65534x2"
 )
+# the kinds that usual sets have
+KINDS = {
+    r"\p{Lu}": "k",
+    r"\p{Ll}": "n",
+    r"\p{Lt}": "u",
+    r"\p{Lm}": "v",
+    r"\p{Lo}": "p",
+    r"\p{Mn}": "w",
+    r"\p{Mc}": "z",
+    r"\p{Me}": "y",
+    r"\p{Nd}": "j",
+    r"\p{Nl}": "B",
+    r"\p{No}": "sA",
+    r"\p{Pc}": "m",
+    r"\p{Pd}": "i",
+    r"\p{Ps}": "f",
+    r"\p{Pe}": "g",
+    r"\p{Pi}": "q",
+    r"\p{Pf}": "t",
+    r"\p{Po}": "d",
+    r"\p{Sm}": "h",
+    r"\p{Sc}": "e",
+    r"\p{Sk}": "l",
+    r"\p{So}": "oE",
+    r"\p{Zs}": "c",
+    r"\p{Zl}": "C",
+    r"\p{Zp}": "D",
+    r"\p{Cc}": "ab",
+    r"\p{Cf}": "r",
+    r"\p{Co}": "F",
+    r"\p{Cn}": "x",
+    r"\s": "bcCD",
+    r"\w": "jkmnpsuvwyzBE",
+    r"[\w]": "jkmnpuvwyzBE",
+    r"\d": "j",
+    r"[\d]": "j",
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -68,7 +67,9 @@ class Component:
 
     def snapshot(self: C) -> C:
         """A copy that later changes of this one do not reach."""
-        return copy.copy(self)
+        twin = object.__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        return twin
 
     @classmethod
     def from_json(cls: type[C], spec: Spec) -> C:

@@ -67,20 +67,23 @@ def choose_engine(pipeline: Pipeline, *, wanted: str | None = None, cache_bytes:
     "auto" takes the native kernel for what it knows, the model alone where it must.
     Raises TokenizerError when "native" is asked for and cannot run the pipeline.
     """
-    from arrowprep.tokenize.mixed import compile_model
+    from arrowprep.tokenize.bulk import uncollected
     from arrowprep.tokenize.native import compile_pipeline
     from arrowprep.tokenize.reference import CACHE_BYTES, ReferenceEngine
 
     wanted = wanted or settings().engine
     why = "the settings ask for it"
     if wanted != "reference":
-        native, why = compile_pipeline(pipeline, cache_bytes)
+        with uncollected():  # 8 ms, where it falls into this
+            native, why = compile_pipeline(pipeline, cache_bytes)
         if native is not None:
             return Choice(native, why)
         if wanted == "native":
             raise TokenizerError(
                 f"{why}; use ARROWPREP_ENGINE=auto or configure(engine='reference')", engine=wanted
             )
+        from arrowprep.tokenize.mixed import compile_model
+
         mixed = compile_model(pipeline, cache_bytes)
         if mixed is not None:
             return Choice(mixed, f"the reference engine cuts and the kernel does the rest, for {why}")

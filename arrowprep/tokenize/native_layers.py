@@ -6,20 +6,17 @@ Its sets of characters are asked of the reference engine's own patterns, charact
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache, partial, reduce
-from itertools import chain
-from operator import or_
-from typing import NamedTuple
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from arrowprep.tokenize.native_library import LayerPrograms
-from arrowprep.tokenize.native_sets import Codes, members
+from arrowprep.tokenize.native_sets import members
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pattern_steps import program_of
 from arrowprep.tokenize.pattern_syntax import Chars, Either, End, Node, Repeat, Row, Unknown, parse
+from arrowprep.tokenize.plain_sets import Codes
 from arrowprep.tokenize.pre_tokenizers import (
     BertPreTokenizer,
     CharDelimiterSplit,
@@ -35,42 +32,45 @@ from arrowprep.tokenize.pre_tokenizers import (
 from arrowprep.tokenize.pre_tokenizers.characters import NOT_BLANK, WORDS, numeric, punctuation
 from arrowprep.tokenize.pre_tokenizers.scripts import script_numbers
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
+from arrowprep.tokenize.value import Value
 
 MOST_CLASSES = 64
 BY_LENGTH, BY_SCRIPTS = 5, 6  # in place of a behavior
 _BEHAVIOR = {name: number for number, name in enumerate(BEHAVIORS)}
 
 
-class Layer(NamedTuple):
+class Layer(Value):
     """A pattern and what becomes of its matches.
 
     pattern: Oniguruma's; or of Python's `re`, one set or a run of one
     """
 
-    pattern: Pattern | re.Pattern[str]
-    behavior: str
-    invert: bool = False
+    def __init__(self, pattern: Pattern | re.Pattern[str], behavior: str, invert: bool = False) -> None:
+        self.pattern = pattern
+        self.behavior = behavior
+        self.invert = invert
 
 
-class Length(NamedTuple):
+class Length(Value):
     """A cut after so many characters."""
 
-    length: int
+    def __init__(self, length: int) -> None:
+        self.length = length
 
 
-class Scripts(NamedTuple):
+class Scripts(Value):
     """A cut where the script changes."""
 
 
 Cut = Layer | Length | Scripts
 
 
-@dataclass(frozen=True, slots=True)
 class Programs:
     """Layers for the kernel. runs: (n, 2) uint32; words: (m,) uint64, as arrowprep.h describes them"""
 
-    runs: npt.NDArray[np.uint32]
-    words: npt.NDArray[np.uint64]
+    def __init__(self, runs: npt.NDArray[np.uint32], words: npt.NDArray[np.uint64]) -> None:
+        self.runs = runs
+        self.words = words
 
     def structure(self) -> LayerPrograms:
         """Holds as long as this does."""
@@ -151,6 +151,18 @@ def _tree(pattern: Pattern | re.Pattern[str]) -> Node:
 # ---------------------------------------------------------------------- sets of characters
 
 
+SETS_AT_ONCE = 48  # bits of a number, above which those of a class have room
+
+
+def _numbered(inside: list[Codes], classes: Codes) -> Codes:
+    """Classes divided further by which of some sets each stretch of characters is in, numbered anew."""
+    keys = classes.copy()
+    for has in inside:
+        keys = keys << 1 | has
+    known = np.sort(keys)
+    return np.searchsorted(known[np.append(True, known[1:] > known[:-1])], keys)
+
+
 class _Sets:
     """The sets of some patterns, and the classes that they divide all characters into."""
 
@@ -182,17 +194,21 @@ class _Sets:
         """Classes that no set has a part of: (n, 2) first code point and class, up to the next."""
         if not self._members:
             return np.zeros((1, 2), np.uint32)
+        edges = np.sort(np.concatenate([[0], *self._members.values()]))
         # not by np.unique, which would load NumPy's masked arrays, 20 ms
-        edges = np.array(sorted({0, *chain.from_iterable(map(np.ndarray.tolist, self._members.values()))}))
-        edges = edges[edges < 0x110000]
+        edges = edges[np.append(edges[1:] > edges[:-1], True) & (edges < 0x110000)]
         inside = [np.searchsorted(found, edges, side="right") % 2 for found in self._members.values()]
-        numbers: dict[tuple[int, ...], int] = {}
-        columns = zip(*(row.tolist() for row in inside), strict=True)
-        classes = [numbers.setdefault(column, len(numbers)) for column in columns]
-        if len(numbers) > MOST_CLASSES:
-            raise Unknown(f"its patterns tell more than {MOST_CLASSES} kinds of characters apart")
-        for key, row in zip(self._members, zip(*numbers, strict=True), strict=True):
-            self._masks[key] = reduce(or_, (has << number for number, has in enumerate(row)), 0)
+        classes = np.zeros(len(edges), np.int64)
+        for at in range(0, len(inside), SETS_AT_ONCE):
+            classes = _numbered(inside[at : at + SETS_AT_ONCE], classes)
+            if classes.max() >= MOST_CLASSES:
+                raise Unknown(f"its patterns tell more than {MOST_CLASSES} kinds of characters apart")
+        example = np.zeros(MOST_CLASSES, np.int64)
+        example[classes] = np.arange(len(classes))
+        example = example[: classes.max() + 1]
+        for key, has in zip(self._members, inside, strict=True):
+            bits = np.packbits(has[example] != 0, bitorder="little")
+            self._masks[key] = int.from_bytes(bits.tobytes(), "little")
         return np.ascontiguousarray(np.column_stack([edges, classes]).astype(np.uint32))
 
     def mask(self, source: str, pattern: Pattern | re.Pattern[str]) -> int:

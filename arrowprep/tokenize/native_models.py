@@ -10,11 +10,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from arrowprep.tokenize.bulk import Flat, utf8
+from arrowprep.tokenize.bulk import Flat
 from arrowprep.tokenize.models import BPE, Model, Unigram, WordLevel, WordPiece
 from arrowprep.tokenize.models.base import Vocabulary
 from arrowprep.tokenize.models.bpe_tables import BpeTables
-from arrowprep.tokenize.native_library import FlatStrings, Handle, ModelParts, call, flat_strings
+from arrowprep.tokenize.native_library import (
+    FlatStrings,
+    Handle,
+    ModelParts,
+    call,
+    flat_list,
+    flat_strings,
+)
 
 BYTES, CHARACTERS, UNIGRAM, PIECES, LEVELS = range(5)  # kinds of models
 IGNORE_MERGES, FUSE_UNKNOWN, BYTE_FALLBACK = 1, 2, 4  # options
@@ -155,6 +162,6 @@ def encoded(text: str) -> bytes:
 def strings(texts: Sequence[str]) -> FlatStrings:
     """Texts for the kernel."""
     try:
-        return flat_strings(*utf8(list(texts)))
+        return flat_list([text.encode() for text in texts])
     except UnicodeEncodeError as error:
         raise Unsupported("a token has half of a surrogate pair") from error

@@ -6,11 +6,10 @@ that change and cut it after that, the number of a last way to cut it, and a mod
 
 from __future__ import annotations
 
+from array import array
 from ctypes import addressof, byref
 from dataclasses import dataclass, field
 from typing import Any, cast
-
-import numpy as np
 
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.character_classes import WHITESPACE
@@ -302,8 +301,9 @@ class RouteParts:
     def __init__(self, route: Route, in_raw: Added, in_normalized: Added) -> None:
         self._before, self._stages = FlatSteps(route.before), FlatStages(route.stages)
         stages = self._stages.parts
+        place = None if stages is None else addressof(stages)
         self.parts = PipelineParts(
-            route.cut, self._before.parts, addressof(stages), len(stages), in_raw, in_normalized
+            route.cut, self._before.parts, place, len(route.stages), in_raw, in_normalized
         )
 
 
@@ -326,9 +326,10 @@ class _Matched:
         normalize = pipeline.normalizer.normalize_str if normalized and pipeline.normalizer else str
         contents = [normalize(token.content) for token in tokens]
         self._contents = strings([text.replace(space, " ") if space else text for text in contents])
-        self._ids = np.array([vocabulary.ids[token.content] for token in tokens], np.uint32)
-        self._flags = np.array([_flags(token, token.content in ignored) for token in tokens], np.uint8)
-        self.added = Added(self._contents.strings, self._ids.ctypes.data, self._flags.ctypes.data)
+        self._ids = array("I", [vocabulary.ids[token.content] for token in tokens])
+        self._flags = array("B", [_flags(token, token.content in ignored) for token in tokens])
+        places = (numbers.buffer_info()[0] for numbers in (self._ids, self._flags))
+        self.added = Added(self._contents.strings, *places)
 
 
 def _flags(token: AddedToken, ignored: bool) -> int:

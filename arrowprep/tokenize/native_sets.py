@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from arrowprep.tokenize import unicode_tables
-from arrowprep.tokenize.character_runs import RUNS
 from arrowprep.tokenize.oniguruma import RECLASSIFIED, STAND_IN, Pattern, as_unicode_16, without_turkish
 from arrowprep.tokenize.pattern_syntax import Unknown
+from arrowprep.tokenize.plain_sets import Codes, plain_set, runs, runs_of
 from arrowprep.tokenize.unicode_normal import parse_ranges
-
-Codes = npt.NDArray[np.int64]
 
 _CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn"
 # what RUNS does not tell apart, none of these does, nor a class made of them
 BASIC = (*(rf"\p{{{category}}}" for category in _CATEGORIES.split()), r"\s", r"\w", r"[\w]", r"\d", r"[\d]")
-_OF_BASIC = re.compile(
-    rf"(?:\\[sSwWdDnrt]|\\[pP]{{\^?(?:[LMNPSZ]|{'|'.join(_CATEGORIES.split())})}}|\\[^\w\s]|(?!\(\?|\[:)[^\\])+"
+_OF_BASIC = (
+    rf"(?:\\[sSwWdDnrt]|\\[pP]{{\^?(?:[LMNPSZ]|{'|'.join(_CATEGORIES.split())})}}"
+    r"|\\[^\w\s]|(?!\(\?|\[:)[^\\])+"
 )
 _TURKISH = frozenset("İıĬĭ")
 _NO_LETTERS = frozenset("\\^&.:")  # in what ignores case: what may be more than the letters that it names
@@ -41,10 +39,11 @@ def members(source: str, of_python: bool, turkish: bool) -> Codes:
         return np.array([code, code + 1])
     if of_python:
         return _spans(re.compile(f"(?:{source})+"), _every_code())
-    if _OF_BASIC.fullmatch(source) and (source.isascii() or "-" not in source):
+    found = plain_set(source)
+    if found is None and re.fullmatch(_OF_BASIC, source) and (source.isascii() or "-" not in source):
         found = _by_kinds(source)
-        if found is not None:
-            return found
+    if found is not None:
+        return found
     is_letters = source.startswith("(?i:") and source.isascii() and _NO_LETTERS.isdisjoint(source[4:])
     return every_member(source, turkish, _CASED if is_letters else 0x110000)
 
@@ -92,26 +91,11 @@ def _every_code() -> str:
 # ---------------------------------------------------------------------- kinds of characters
 
 
-class Kinds(NamedTuple):
-    """Runs of characters of a kind.
-
-    starts: (n,) their first code points; numbers: (n,) their kinds
-    examples: of each kind one of its last characters: none of ASCII, where it has others
-    """
-
-    starts: Codes
-    numbers: Codes
-    examples: list[str]
-
-
 @cache
-def _kinds() -> Kinds:
-    letters, counts = zip(*re.findall(r"([A-Za-z])(\d+)", RUNS), strict=True)
-    starts = np.cumsum([0, *map(int, counts)])[:-1]
-    last = dict(zip(letters, starts.tolist(), strict=True))
-    number = {letter: i for i, letter in enumerate(last)}
-    examples = list(map(chr, last.values()))  # which patterns see as they are
-    return Kinds(starts, np.array([number[letter] for letter in letters]), examples)
+def _examples() -> dict[str, str]:
+    """Of each kind one of the last, which patterns see as it is; none of ASCII where it has others."""
+    starts, letters = runs()
+    return dict(zip(letters.tobytes().decode(), map(chr, starts.tolist()), strict=True))
 
 
 def _by_kinds(source: str) -> Codes | None:
@@ -119,19 +103,11 @@ def _by_kinds(source: str) -> Codes | None:
 
     None where it names what it does not see as it is, or the example of a kind.
     """
-    starts, numbers, examples = _kinds()
-    if not (_TURKISH | set(examples)).isdisjoint(c for c in source if not c.isascii()):
+    examples = _examples()
+    if not (_TURKISH | set(examples.values())).isdisjoint(c for c in source if not c.isascii()):
         return None
     has = Pattern(source).compiled.match
-    has_kind = np.array([has(c) is not None for c in examples], bool)
+    kinds = "".join(kind for kind, example in examples.items() if has(example))
     alone = np.array(sorted({*range(128), *map(ord, source)}))
-    edges = np.sort(np.concatenate([starts, alone, alone + 1]))
-    inside = has_kind[numbers[np.searchsorted(starts, edges, "right") - 1]]
     seen = as_unicode_16("".join(map(chr, alone)))
-    has_alone = np.array([has(c) is not None for c in seen], bool)
-    places = np.minimum(np.searchsorted(alone, edges), len(alone) - 1)
-    is_alone = alone[places] == edges
-    inside[is_alone] = has_alone[places[is_alone]]
-    changes = np.flatnonzero(np.diff(inside, prepend=False))
-    found: Codes = np.append(edges[changes], [0x110000] * (len(changes) % 2))
-    return found
+    return runs_of(kinds, alone, np.array([has(c) is not None for c in seen], bool))

@@ -105,6 +105,6 @@ class FlatStages:
         self._steps = [FlatSteps(stage.steps) for stage in stages]
         self._layers = [stage.programs.structure() if stage.programs else None for stage in stages]
         pairs = zip(self._steps, self._layers, strict=True)
-        self.parts = (StageParts * len(stages))(
-            *(StageParts(steps.parts, addressof(layers) if layers else None) for steps, layers in pairs)
-        )
+        parts = [StageParts(steps.parts, addressof(layers) if layers else None) for steps, layers in pairs]
+        # a type of ctypes takes 40 us to make
+        self.parts = (StageParts * len(parts))(*parts) if parts else None

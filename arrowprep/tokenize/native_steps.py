@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from arrowprep.tokenize.native_library import StepParts, flat_strings
+from arrowprep.tokenize.native_library import StepParts, flat_list
 from arrowprep.tokenize.native_models import Unsupported, encoded
 from arrowprep.tokenize.normalizers import (
     NFC,
@@ -142,8 +143,8 @@ class FlatSteps:
 
     def __init__(self, steps: list[Step]) -> None:
         texts = [text if isinstance(text, bytes) else encoded(text) for step in steps for text in step.texts]
-        stops = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-        self._texts = flat_strings(b"".join(texts), stops)
-        self._numbers = np.array([step.number for step in steps], np.uint32)
-        self._options = np.array([step.options for step in steps], np.uint32)
-        self.parts = StepParts(self._numbers.ctypes.data, self._options.ctypes.data, self._texts.strings)
+        self._texts = flat_list(texts)
+        self._numbers = array("I", [step.number for step in steps])
+        self._options = array("I", [step.options for step in steps])
+        places = (numbers.buffer_info()[0] for numbers in (self._numbers, self._options))
+        self.parts = StepParts(*places, self._texts.strings)

@@ -12,9 +12,9 @@ import regex
 
 from arrowprep.tokenize.oniguruma_syntax import translate
 
-_SETS = re.compile(r"\\[sSdDwWhH]")
+_SETS = r"\\[sSdDwWhH]"
 _LAST = 0xFB17  # of the characters that several are another case of
-_OF_MANY = re.compile(r"\\[pPsSdDwWhH]|[&^]|\[:")
+_OF_MANY = r"\\[pPsSdDwWhH]|[&^]|\[:"
 
 
 @cache
@@ -35,9 +35,9 @@ def ignoring_case(source: str) -> str | None:
 
     None where it is not known to be one of single characters.
     """
-    if _SETS.fullmatch(source):
+    if re.fullmatch(_SETS, source):
         return " "
-    if _OF_MANY.search(source):
+    if re.search(_OF_MANY, source):
         return None
     matches = regex.compile(translate(source), regex.V1).fullmatch
     members = {c.casefold() for c in {*map(chr, range(128)), *source} if matches(c)}

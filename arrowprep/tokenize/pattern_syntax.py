@@ -3,72 +3,71 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from arrowprep.tokenize.pattern_case import ignoring_case, may_be_folded
+from arrowprep.tokenize.value import Value
 
 
 class Unknown(Exception):
     """What in a pattern is not known here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chars:
+class Chars(Value):
     """One of a set of characters. source: a pattern that matches each of them, and nothing else"""
 
-    source: str
+    def __init__(self, source: str) -> None:
+        self.source = source
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Value):
     """One after the other."""
 
-    parts: tuple[Node, ...]
+    def __init__(self, parts: tuple[Node, ...]) -> None:
+        self.parts = parts
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(Value):
     """The first that leads to a match."""
 
-    options: tuple[Node, ...]
+    def __init__(self, options: tuple[Node, ...]) -> None:
+        self.options = options
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Value):
     """As many as there are. most: None where any number will do.
 
     keeps: gives nothing back
     lazy: as few as there can be
     """
 
-    part: Node
-    least: int
-    most: int | None
-    keeps: bool = False
-    lazy: bool = False
+    def __init__(
+        self, part: Node, least: int, most: int | None, keeps: bool = False, lazy: bool = False
+    ) -> None:
+        self.part = part
+        self.least, self.most = least, most
+        self.keeps, self.lazy = keeps, lazy
 
 
-@dataclass(frozen=True, slots=True)
-class Once:
+class Once(Value):
     """The first way that it matches, whatever follows."""
 
-    part: Node
+    def __init__(self, part: Node) -> None:
+        self.part = part
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Value):
     """Whether it matches ahead, or right behind, without moving."""
 
-    part: Node
-    ahead: bool
-    wanted: bool
+    def __init__(self, part: Node, ahead: bool, wanted: bool) -> None:
+        self.part = part
+        self.ahead, self.wanted = ahead, wanted
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Value):
     """The end of the text, or of a line."""
 
-    of_line: bool
+    def __init__(self, of_line: bool) -> None:
+        self.of_line = of_line
 
 
 Node = Chars | Row | Either | Repeat | Once | Look | End
@@ -76,11 +75,12 @@ Node = Chars | Row | Either | Repeat | Once | Look | End
 _SETS = "sSdDwWhH"
 _CONTROLS = "rntfv"
 _LOOKS = {"(?=": (True, True), "(?!": (True, False), "(?<=": (False, True), "(?<!": (False, False)}
-_NAMED = re.compile(r"\(\?<[^\W\d]\w*>")
-_FLAGS = re.compile(r"\(\?([im]*)(?:-([im]+))?(:|\))")
-_COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}")
-_ESCAPE = re.compile(r"\\(?:[pP]\{\^?\w+\}|x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_POSIX = re.compile(r"\[:\^?\w+:\]")
+# compiled when one is looked for
+_NAMED = r"\(\?<[^\W\d]\w*>"
+_FLAGS = r"\(\?([im]*)(?:-([im]+))?(:|\))"
+_COUNT = r"\{(\d*)(,?)(\d*)\}"
+_ESCAPE = r"\\(?:[pP]\{\^?\w+\}|x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|(?s:.))"
+_POSIX = r"\[:\^?\w+:\]"
 _ANY, _NEWLINE, _WORD = Chars("(?m:.)"), Chars(r"\n"), Chars(r"\w")
 
 
@@ -141,6 +141,12 @@ class _Parser:
         self._at += len(text) if found else 0
         return found
 
+    def _matched(self, pattern: str) -> re.Match[str] | None:
+        """What matches here a pattern that begins with a character of its own, as all above do."""
+        # the second one, for a backslash is first
+        is_here = self._source.startswith(pattern[1], self._at)
+        return re.compile(pattern).match(self._source, self._at) if is_here else None
+
     def either(self) -> Node:
         options = [self._row()]
         while self._take("|"):
@@ -156,7 +162,7 @@ class _Parser:
 
     def _repeated(self, part: Node) -> Node:
         while self.rest():
-            count = _COUNT.match(self._source, self._at)
+            count = self._matched(_COUNT)
             if count:
                 least, comma, most = count.groups()
                 if not least and not most:
@@ -198,8 +204,8 @@ class _Parser:
         before = self._ignores_case, self._dot
         look = next((kind for kind in _LOOKS if self._take(kind)), None)
         once = look is None and self._take("(?>")
-        named = _NAMED.match(self._source, self._at)
-        flags = None if look or once else _FLAGS.match(self._source, self._at)
+        named = self._matched(_NAMED)
+        flags = None if look or once else self._matched(_FLAGS)
         if named:
             self._at = named.end()
         elif flags:
@@ -229,11 +235,11 @@ class _Parser:
         while self.rest():
             if self.rest().startswith(("[]", "[^]")):
                 raise Unknown("a class that begins with a bracket")
-            posix = depth and _POSIX.match(self._source, self._at)
+            posix = depth and self._matched(_POSIX)
             if posix:
                 self._at = posix.end()
                 continue
-            escape = _ESCAPE.match(self._source, self._at)
+            escape = self._matched(_ESCAPE)
             if escape:
                 if escape[0][1].isalpha() and escape[0][1] not in _SETS + _CONTROLS + "pPxu":
                     raise Unknown(f"{escape[0]} in a class")
@@ -246,7 +252,7 @@ class _Parser:
         raise Unknown("a class that does not end")
 
     def _escape(self) -> Node:
-        escape = _ESCAPE.match(self._source, self._at)
+        escape = self._matched(_ESCAPE)
         if escape is None:
             raise Unknown("a backslash at the end")
         self._at = escape.end()
