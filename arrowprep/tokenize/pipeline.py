@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import filterfalse
 from typing import Any
 
 from arrowprep.tokenize.added_tokens import AddedVocabulary, Matcher
@@ -69,11 +68,12 @@ class Pipeline:
         """The pre-tokenizers, in order."""
         return self.pre_tokenizer.leaves if self.pre_tokenizer else ()
 
-    @cached_property
-    def untold(self) -> frozenset[int] | None:
-        """The ids whose token may stand for another text than `value_of` says; None where all may."""
-        unknown = self.model.untold
-        return None if unknown is None else unknown | set(filterfalse(self._has_own_text, self.added.tokens))
+    def tells(self, ids: Sequence[int]) -> bool:
+        """Whether ids say by `value_of` what the texts of their tokens are."""
+        untold, added = self.model.untold, self.added.tokens.keys()
+        if untold is None or not untold.isdisjoint(ids):
+            return False
+        return added.isdisjoint(ids) or all(map(self._has_own_text, added & set(ids)))
 
     def _has_own_text(self, id: int) -> bool:
         """Whether an added token is found as the text that its id stands for, and as no other."""
@@ -86,10 +86,6 @@ class Pipeline:
         """The text of the token that an encoding has."""
         token = self.model.id_to_token(id)
         return self.added.tokens[id].content if token is None and id in self.added.tokens else token
-
-    def tells(self, ids: Iterable[int]) -> bool:
-        """Whether ids say what the texts of their tokens are."""
-        return self.untold is not None and self.untold.isdisjoint(ids)
 
     def token_to_id(self, token: str) -> int | None:
         id = self.added.ids.get(token)

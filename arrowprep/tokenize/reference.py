@@ -91,7 +91,7 @@ class ReferenceEngine:
 
     def traces(self, texts: list[str]) -> list[Trace]:
         """The same of several texts."""
-        if not self._cutter.is_steady or self.pipeline.untold is None:
+        if not self._cutter.is_steady or self.pipeline.model.untold is None:
             return list(map(self.trace, texts))
         try:
             encoded = self.encode(pa.array(texts, pa.large_string()), offsets=True, words=True)
