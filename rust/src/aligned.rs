@@ -6,11 +6,29 @@ use crate::unicode::{is_continuation, start_before};
 /// touched all is meant.
 pub type Span = (u32, u32);
 
-/// A text as a step made it. spans: one for each byte, or none where nobody asks for places
+/// A text as a step made it. spans: one for each byte, or none where nobody asks for places; led: in place of them, where
+/// all that was done to the original is that something was put in front
 #[derive(Default)]
 pub struct Aligned {
     pub text: Vec<u8>,
     pub spans: Vec<Span>,
+    led: Option<Led>,
+}
+
+/// What the bytes of a text stand for that is the original from `at` on behind `len` bytes, which stand for its first.
+#[derive(Clone, Copy)]
+pub struct Led {
+    at: u32,
+    len: u32,
+}
+
+impl Led {
+    /// What text[start..stop] stands for, which is not empty.
+    #[inline(always)]
+    pub fn span(self, start: u32, stop: u32) -> Span {
+        let Led { at, len } = self;
+        (at + start.max(len) - len, at + stop.max(len + 1) - len)
+    }
 }
 
 /// A part of a text, borrowed.
@@ -27,6 +45,7 @@ pub enum Spans<'a> {
     Unknown,
     /// Themselves: the text is the original from here on.
     Given(u32),
+    Led(Led),
     Each(&'a [Span]),
 }
 
@@ -35,6 +54,10 @@ impl<'a> View<'a> {
         let spans = match self.spans {
             Spans::Unknown => Spans::Unknown,
             Spans::Given(at) => Spans::Given(at + start as u32),
+            Spans::Led(Led { at, len }) => match len.checked_sub(start as u32) {
+                Some(len) => Spans::Led(Led { at, len }),
+                None => Spans::Given(at + start as u32 - len),
+            },
             Spans::Each(spans) => Spans::Each(&spans[start..stop]),
         };
         View { text: &self.text[start..stop], spans }
@@ -45,6 +68,7 @@ impl<'a> View<'a> {
         match self.spans {
             Spans::Unknown => None,
             Spans::Given(at) => Some((at + start as u32, at + stop as u32)),
+            Spans::Led(led) => Some(led.span(start as u32, stop as u32)),
             Spans::Each(spans) => Some((spans.get(start)?.0, spans[stop - 1].1)),
         }
     }
@@ -58,11 +82,28 @@ impl Aligned {
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
+        self.led = None;
     }
 
     pub fn view(&self) -> View<'_> {
-        let spans = if self.spans.is_empty() { Spans::Unknown } else { Spans::Each(&self.spans) };
+        let spans = match self.led {
+            Some(led) => Spans::Led(led),
+            None if self.spans.is_empty() => Spans::Unknown,
+            None => Spans::Each(&self.spans),
+        };
         View { text: &self.text, spans }
+    }
+
+    /// Be `from`, which is not empty, behind `content`, which stands for its first character.
+    pub fn lead(&mut self, content: &[u8], from: View) {
+        if let Spans::Given(at) = from.spans {
+            self.text.extend_from_slice(content);
+            self.text.extend_from_slice(from.text);
+            self.led = Some(Led { at, len: content.len() as u32 });
+        } else {
+            self.put(content, from.span(0, 1));
+            self.keep(from, 0, from.text.len());
+        }
     }
 
     /// Append from[start..stop] as it is.
@@ -72,6 +113,9 @@ impl Aligned {
         match from.spans {
             Spans::Unknown => {}
             Spans::Given(at) => self.spans.extend((at + start as u32..at + stop as u32).map(|i| (i, i + 1))),
+            Spans::Led(led) => {
+                self.spans.extend((start as u32..stop as u32).map(|byte| led.span(byte, byte + 1)))
+            }
             Spans::Each(spans) => self.spans.extend_from_slice(&spans[start..stop]),
         }
     }

@@ -157,12 +157,14 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         self.word.plus(Four::all(1)).minus(Four::all(start.continues as u32))
     }
 
-    /// The tokens of lanes; false where there is no room for them and `more` tokens.
+    /// Itself and the tokens of lanes behind its own; false where there is no room for them and `more` tokens.
+    ///
+    /// By value: whose address is given away is in no registers.
     #[inline(never)]
-    pub fn put_lanes(&mut self, start: Start, len: u32, lanes: &[u32], more: usize) -> bool {
+    pub fn with_lanes(mut self, start: Start, len: u32, lanes: &[u32], more: usize) -> (Self, bool) {
         let wanted = self.len + lanes.len() + more;
         if self.out.columns::<TRACE>().any(|column| column.capacity() < wanted) {
-            return false;
+            return (self, false);
         }
         let at = start.at.wrapping_sub(self.text.first());
         self.word = self.word_at(start);
@@ -181,7 +183,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
             }
         }
         self.len += lanes.len();
-        true
+        (self, true)
     }
 
     /// Returns the number of the last word.

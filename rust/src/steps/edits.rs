@@ -18,12 +18,6 @@ pub fn find(text: &[u8], what: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// `content` in front, standing for the first character.
-pub fn prepend(from: View, content: &[u8], to: &mut Aligned) {
-    to.put(content, from.span(0, 1));
-    to.keep(from, 0, from.text.len());
-}
-
 /// Each `old` by `new`, which stands for its last character, or for all of them.
 pub fn replace(from: View, old: &[u8], new: &[u8], full: bool, to: &mut Aligned) {
     let mut last = 0;

@@ -124,10 +124,9 @@ impl Step {
     /// it cannot be done here.
     fn apply(&self, table: &Characters, from: View, room: &mut Pieces, to: &mut Aligned) -> Option<bool> {
         match self {
-            Step::Prepend(content) => edits::prepend(from, content, to),
+            Step::Prepend(content) | Step::Lead { content, .. } => to.lead(content, from),
             Step::Replace { old, new, full } => edits::replace(from, old, new, *full, to),
             Step::Spaces { visible } => edits::replace(from, visible, b" ", true, to),
-            Step::Lead { content, .. } => edits::prepend(from, content, to),
             Step::Form { form, full } => return Some(form.apply(from, *full, to)),
             &Step::Strip { left, right } => {
                 let (start, stop) = words::stripped(table, from.text, left, right);

@@ -103,10 +103,15 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             if count > 0 {
                 // SAFETY: `reserve` made room for four tokens for each event that is left
                 unsafe { out.put::<LEADS>(start, event.len, entry, count) };
-            } else if entry.words().is_some()
-                || !out.put_lanes(start, event.len, cache.spilled(entry), 4 * (events.len() - done))
-            {
+            } else if entry.words().is_some() {
                 break;
+            } else {
+                let has_room;
+                let more = 4 * (events.len() - done);
+                (out, has_room) = out.with_lanes(start, event.len, cache.spilled(entry), more);
+                if !has_room {
+                    break;
+                }
             }
             done += 1;
         }

@@ -79,7 +79,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             Outcome::Same => then(self, stretch),
             Outcome::Refused => self.leave(),
             Outcome::Made(made) => {
-                debug_assert!(!TRACE || made.spans.len() == made.text.len());
+                debug_assert!(!TRACE || made.view().is_traced());
                 if !made.text.is_empty() {
                     then(self, Stretch { view: made.view(), given: None, ..stretch });
                 }
@@ -154,7 +154,14 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     fn put_right(&mut self, view: View, first: usize) {
         let base = self.space.texts[self.text].0 as u32;
         let out = &mut self.space.out;
-        for (start, end) in out.starts[first..].iter_mut().zip(&mut out.ends[first..]) {
+        let places = out.starts[first..].iter_mut().zip(&mut out.ends[first..]);
+        if let Spans::Led(led) = view.spans {
+            for (start, end) in places {
+                (*start, *end) = led.span(start.wrapping_add(base), end.wrapping_add(base));
+            }
+            return;
+        }
+        for (start, end) in places {
             (*start, *end) = (start.wrapping_add(base), end.wrapping_add(base));
             if let Some(span) = view.span(*start as usize, *end as usize) {
                 (*start, *end) = span;
