@@ -176,6 +176,14 @@ impl Queue {
         self.starts[self.len - 1 - back].continues = 1;
     }
 
+    /// Which of the last pieces go on with a word. starts: where they begin, for `begins_word`
+    pub fn continue_words(&mut self, starts: &[u32], begins_word: impl Fn(usize) -> bool) {
+        let places = &mut self.starts[self.len - starts.len()..self.len];
+        for (place, &start) in places.iter_mut().zip(starts) {
+            place.continues = !begins_word(start as usize) as u16;
+        }
+    }
+
     pub fn added(&mut self, id: u32, start: usize, len: usize) {
         self.push(Event { key: [start as u64, ADDED], line: id, len: len as u32 }, start);
     }

@@ -2,6 +2,7 @@
 
 mod bert;
 mod emit;
+mod led;
 mod placed;
 mod route;
 mod space;
@@ -19,6 +20,7 @@ use crate::split::{cpu_path, CpuPath};
 use crate::steps::Step;
 use crate::tokens::Tokens;
 use crate::unicode::{Characters, CHARACTERS};
+use led::Led;
 use std::sync::Arc;
 use words::PlainWords;
 
@@ -26,7 +28,7 @@ use words::PlainWords;
 ///
 /// in_raw: added tokens that are looked for in the text as given; in_normalized: the others;
 /// knows_start: whether places must be kept to know what stands for the start of the text; plain_words: where words of
-/// plain text are pieces
+/// plain text are pieces; led: what texts are that only get a space in front
 pub struct Tokenizer {
     pub model: Arc<Model>,
     pub route: Route,
@@ -34,6 +36,7 @@ pub struct Tokenizer {
     pub in_normalized: Option<Matcher>,
     knows_start: bool,
     plain_words: Option<PlainWords>,
+    led: Option<Led>,
 }
 
 impl Tokenizer {
@@ -56,7 +59,13 @@ impl Tokenizer {
             [one, later @ ..] => (first(one) && route.before.iter().any(moves)) || later.iter().any(first),
         };
         let plain_words = PlainWords::new(&route, &model.kind).filter(|_| in_normalized.is_none());
-        Tokenizer { model, route, in_raw, in_normalized, knows_start, plain_words }
+        let led = Led::new(&route, &model.kind).filter(|_| in_normalized.is_none());
+        Tokenizer { model, route, in_raw, in_normalized, knows_start, plain_words, led }
+    }
+
+    /// Whether a piece may have a space of which its text knows nothing.
+    fn leads(&self) -> bool {
+        self.plain_words.is_some() || self.led.is_some()
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pyarrow as pa
@@ -123,6 +124,31 @@ def test_a_space_goes_before_the_first_word_alone(model: models.BPE, texts: list
         tok = tokenizer(model, normalizer, split)
         tok.add_tokens([AddedToken("x", normalized=False), AddedToken("<\n", normalized=True)])
         check(tok, list(texts))
+
+
+LED: list[tuple[Any, Any]] = [
+    (NORMALIZERS[1], None),
+    *((None, pre_tokenizers.Metaspace(SPACE, scheme, split=False)) for scheme in ("always", "first")),
+]
+
+
+@pytest.mark.parametrize(("normalizer", "pre_tokenizer"), LED)
+def test_a_space_in_front_is_a_piece_with_what_a_merge_joins_it_to(
+    normalizer: Any, pre_tokenizer: Any
+) -> None:
+    # beside a space: joined to a, é and a space; not to b, 中 and what is unknown
+    merges = [(SPACE, "a"), (SPACE, "é"), (SPACE, SPACE), ("a", "é"), ("é", "a"), ("b", "b"), ("bb", "中")]
+    base = ["<unk>", SPACE, *"abé中", *BYTES]
+    vocab = list(dict.fromkeys([*base, *(left + right for left, right in merges)]))
+    model = models.BPE(
+        {token: id for id, token in enumerate(vocab)}, merges, byte_fallback=True, unk_token="<unk>"
+    )
+    tok = tokenizer(model, normalizer, pre_tokenizer)
+    tok.add_tokens([AddedToken("<m>", normalized=False)])
+    parts = ["a", "b", "é", "中", "\U0001f600", " ", SPACE, "<m>"]
+    worlds = ["".join(world) for n in range(5) for world in itertools.product(parts[-9 + n :], repeat=n)]
+    longer = [part * n for part in ("a", "é", "aé", "b", " ", "ab中é") for n in (6, 13, 14, 15, 16, 700)]
+    check(tok, [None, *worlds, *longer])
 
 
 @st.composite

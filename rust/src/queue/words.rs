@@ -37,6 +37,19 @@ impl Queue {
         self.put_words(cache, data, base, starts, stops)
     }
 
+    /// A piece that is a space, of which the text knows nothing, and a word of up to 14 bytes, which begins at `at`, or none.
+    pub fn word_behind_space(&mut self, cache: &Cache, word: &[u8], at: usize) {
+        let key = behind_space(key_of(word));
+        let line = line_of(key, cache.shift());
+        cache.prefetch(line);
+        let leads = !word.is_empty(); // alone it stands for what is behind it, too
+        self.push(
+            Event { key, line: line as u32, len: word.len() as u32 + 1 },
+            at.wrapping_sub(leads as usize),
+        );
+        self.starts[self.len - 1].leads = leads as u16;
+    }
+
     /// Where the last words begin, each with the byte before it as its space. leads: whether that stands for the word's
     /// first character, by where in data[base..] the word begins
     pub fn put_word_places(&mut self, base: usize, starts: &[u32], leads: impl Fn(u32) -> bool) {

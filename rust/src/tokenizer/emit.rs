@@ -61,9 +61,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 if TRACE && self.tokenizer.plain_words.is_some() => unsafe {
-                self.known_avx2::<true>(at)
-            },
+            CpuPath::Avx2 if TRACE && self.tokenizer.leads() => unsafe { self.known_avx2::<true>(at) },
             #[cfg(target_arch = "x86_64")]
             CpuPath::Avx2 => unsafe { self.known_avx2::<false>(at) },
             _ => self.known_by::<TRACE>(at, |line, key| entry_of(line, *key)),

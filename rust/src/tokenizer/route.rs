@@ -45,7 +45,11 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// A stretch of the text as it was given, between added tokens.
     pub(super) fn routed(&mut self, start: usize, stop: usize) {
         match &self.tokenizer.plain_words {
-            Some(words) if !TRACE || words.knows_places => self.words(words, start, stop),
+            Some(words) if !TRACE || words.knows_places => return self.words(words, start, stop),
+            _ => {}
+        }
+        match &self.tokenizer.led {
+            Some(led) if self.led(led, start, stop) => {}
             _ => self.by_steps(start, stop),
         }
     }
@@ -62,7 +66,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     }
 
     /// Where the text that is cut begins.
-    fn first_byte(&self) -> usize {
+    pub(super) fn first_byte(&self) -> usize {
         self.space.texts.last().map_or(0, |text| text.0)
     }
 
@@ -241,7 +245,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     }
 
     /// Queue what begins at `places`. begins_word: whether a piece is a new word, where not all are
-    fn pieces(
+    pub(super) fn pieces(
         &mut self,
         mut places: impl Places,
         data: &[u8],
@@ -261,11 +265,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             };
             self.queue_pieces(data, start, &starts[..=count]);
             if let (true, Some(begins_word)) = (TRACE, &begins_word) {
-                for (back, &at) in starts[..count].iter().rev().enumerate() {
-                    if !begins_word(at as usize) {
-                        self.space.queue.continues(back);
-                    }
-                }
+                self.space.queue.continue_words(&starts[..count], begins_word);
             }
             if places.done() {
                 return;
