@@ -2,8 +2,11 @@
 //!
 //! Source: Sennrich, Haddow and Birch (2016), section 3.2.
 
+mod lanes;
+
+pub use lanes::{Lane, Lanes};
+
 use crate::bert::Words;
-use crate::cache::{bytes_of, Key};
 use crate::models::Best;
 use crate::pairs::{Pairs, NEVER};
 use crate::spelling::Joins;
@@ -49,32 +52,6 @@ const LONGEST_SCANNED: usize = 64;
 
 /// Up to so many symbols that are no bytes are moved on each merge.
 const LONGEST_MOVED: usize = 32;
-
-/// How many short pieces are merged in turn.
-pub const LANES: usize = 8;
-
-/// A short piece on its way: its symbols, the rank and place of each with its next, and
-/// as bits which symbols are left.
-#[derive(Clone, Copy, Default)]
-#[repr(C, align(64))]
-pub struct Lane {
-    ids: [u32; SHORT],
-    pairs: [i32; SHORT],
-    alive: u32,
-}
-
-impl Lane {
-    /// Append the tokens that are left to `out`.
-    #[inline]
-    pub fn tokens(&self, out: &mut Vec<Token>) {
-        let mut alive = self.alive;
-        while alive != 0 {
-            let start = alive.trailing_zeros();
-            out.push(Token { id: self.ids[start as usize % SHORT], start });
-            alive &= alive - 1;
-        }
-    }
-}
 
 /// How far below NEVER the ranks of pairs of bytes are. Asked of the few rules that are of bytes alone, not of all pairs.
 fn ranks_of(rules: &[(u32, u32, u32)], bytes: &[u32; 256]) -> Box<[u32]> {
@@ -206,108 +183,6 @@ impl Rules {
         }
     }
 
-    /// The tokens of several pieces of at most 15 bytes each, by their keys: at most LANES.
-    pub fn merge_short(&self, keys: &[Key], lanes: &mut [Lane; LANES]) {
-        for (&key, lane) in keys.iter().zip(lanes.iter_mut()) {
-            self.fill_lane(key, lane);
-        }
-        self.merge_lanes(&mut lanes[..keys.len()]);
-    }
-
-    /// Merge what is in several lanes: at most LANES.
-    ///
-    /// One merge is a chain of waits (the lowest rank, its result, two lookups, and back);
-    /// those of different pieces do not wait for each other, so that merging them in turn
-    /// takes a third of the time of one after the other.
-    pub fn merge_lanes(&self, lanes: &mut [Lane]) {
-        match cpu_path() {
-            CpuPath::Portable => self.merge_in_turn(lanes),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.merge_in_turn_avx2(lanes) },
-            #[cfg(not(target_arch = "x86_64"))]
-            CpuPath::Avx2 => self.merge_in_turn(lanes),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn merge_in_turn_avx2(&self, lanes: &mut [Lane]) {
-        self.merge_in_turn(lanes)
-    }
-
-    #[inline(always)]
-    fn merge_in_turn(&self, lanes: &mut [Lane]) {
-        let mut working: [usize; LANES] = std::array::from_fn(|number| number);
-        let mut left = lanes.len();
-        while left > 0 {
-            let mut kept = 0;
-            for place in 0..left {
-                let number = working[place];
-                // written at once, counted only if it goes on: no branch to mispredict
-                working[kept] = number;
-                kept += self.merge_once(&mut lanes[number]) as usize;
-            }
-            left = kept;
-        }
-    }
-
-    /// The symbols of a piece of at most 15 bytes, each at the place of its first byte, no two at one.
-    pub fn put_symbols(&self, symbols: &[Token], lane: &mut Lane) {
-        lane.pairs = [i32::MAX; SHORT];
-        lane.alive = 0;
-        for symbol in symbols {
-            lane.ids[symbol.start as usize % SHORT] = symbol.id;
-            lane.alive |= 1 << symbol.start;
-        }
-        for pair in symbols.windows(2) {
-            let at = pair[0].start as usize % SHORT;
-            lane.pairs[at] = ranked(self.pairs.rank(pair[0].id, pair[1].id), at);
-        }
-    }
-
-    /// A piece of which each byte is a symbol, by its key.
-    #[inline(always)]
-    pub fn fill_lane(&self, key: Key, lane: &mut Lane) {
-        let (bytes, len) = bytes_of(key);
-        for (id, &byte) in lane.ids.iter_mut().zip(&bytes) {
-            *id = self.bytes[byte as usize];
-        }
-        for (i, pair) in lane.pairs[..SHORT - 1].iter_mut().enumerate() {
-            let rank = self.byte_rank(bytes[i], bytes[i + 1]);
-            *pair = if i + 1 < len { ranked(rank, i) } else { i32::MAX };
-        }
-        lane.pairs[SHORT - 1] = i32::MAX;
-        lane.alive = (1 << len) - 1;
-    }
-
-    /// Do the next merge of a lane; whether there was one. Place 15 is of no symbol: what
-    /// has no neighbour writes there.
-    #[inline(always)]
-    fn merge_once(&self, lane: &mut Lane) -> bool {
-        const NOWHERE: usize = SHORT - 1;
-        let lowest = lane.pairs.iter().fold(i32::MAX, |lowest, &pair| lowest.min(pair));
-        let (rank, at) = ((lowest >> PLACE_BITS) as u32, lowest as usize % SHORT);
-        if rank >= NEVER {
-            return false;
-        }
-        let alive = lane.alive;
-        let behind = alive & (!1 << at);
-        let right = behind.trailing_zeros() as usize % SHORT;
-        let rest = behind & behind.wrapping_sub(1);
-        let before = alive & ((1 << at) - 1);
-        let next = if rest == 0 { NOWHERE } else { rest.trailing_zeros() as usize % SHORT };
-        let previous = if before == 0 { NOWHERE } else { (31 - before.leading_zeros()) as usize % SHORT };
-        let id = self.results[rank as usize];
-        lane.ids[at] = id;
-        lane.alive = alive & !(1 << right);
-        let (behind, before) = (self.pairs.rank(id, lane.ids[next]), self.pairs.rank(lane.ids[previous], id));
-        lane.pairs[right] = i32::MAX;
-        lane.pairs[at] = if next == NOWHERE { i32::MAX } else { ranked(behind, at) };
-        lane.pairs[previous] = if previous == NOWHERE { i32::MAX } else { ranked(before, previous) };
-        true
-    }
-
     /// Merge `tokens` in place; how many are left, from the first on.
     pub fn merge_tokens(&self, tokens: &mut [Token], scratch: &mut Scratch) -> usize {
         match tokens.len() {
@@ -415,7 +290,6 @@ fn ranked(rank: u32, place: usize) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::key_of;
     use std::collections::HashMap;
 
     /// Join the leftmost pair of the lowest rank until none has a rank.
@@ -460,38 +334,6 @@ mod tests {
                 let ids: Vec<u32> = tokens.iter().map(|token| token.id).collect();
                 assert_eq!(ids, one_by_one(&ranks, &results, &piece));
                 assert!(tokens.windows(2).all(|pair| pair[0].start < pair[1].start));
-            }
-            let pieces: Vec<Vec<u8>> = (0..1 + random(LANES as u64))
-                .map(|_| (0..1 + random(15)).map(|_| 97 + random(3) as u8).collect())
-                .collect();
-            let keys: Vec<Key> = pieces.iter().map(|piece| key_of(piece)).collect();
-            let mut lanes = [Lane::default(); LANES];
-            merged.merge_short(&keys, &mut lanes);
-            for (piece, lane) in pieces.iter().zip(&lanes) {
-                let (mut alone, mut in_turn) = (Vec::new(), Vec::new());
-                merged.merge(piece, &mut Scratch::default(), &mut alone);
-                lane.tokens(&mut in_turn);
-                assert_eq!(in_turn, alone);
-            }
-            // symbols of several bytes leave places out
-            let symbols: Vec<Vec<Token>> = (0..1 + random(LANES as u64))
-                .map(|_| {
-                    let places: Vec<u32> = (0..15).filter(|_| random(2) == 0).collect();
-                    let id = |_| 97 + random(3) as u32;
-                    let ids: Vec<u32> = places.iter().map(id).collect();
-                    ids.into_iter().zip(places).map(|(id, start)| Token { id, start }).collect()
-                })
-                .collect();
-            for (symbols, lane) in symbols.iter().zip(&mut lanes) {
-                merged.put_symbols(symbols, lane);
-            }
-            merged.merge_lanes(&mut lanes[..symbols.len()]);
-            for (mut alone, lane) in symbols.into_iter().zip(&lanes) {
-                let kept = merged.merge_tokens(&mut alone, &mut Scratch::default());
-                alone.truncate(kept);
-                let mut in_turn = Vec::new();
-                lane.tokens(&mut in_turn);
-                assert_eq!(in_turn, alone);
             }
         }
     }

@@ -6,7 +6,7 @@ mod words;
 use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY, PART};
 use crate::split::CpuPath;
 
-pub const CAPACITY: usize = 512;
+pub const CAPACITY: usize = 1024;
 
 /// An event. A piece of up to 15 bytes has its cache key and line; any other event says
 /// in the key's last byte, where a length would be, what it is, and has its start in the

@@ -3,7 +3,7 @@
 use super::short_words::Waiting;
 use crate::cache::{key_of, line_of, token_of, Cache, Key, LONGEST_KEY, PART};
 use crate::cuts::{Cuts, Neighbours};
-use crate::merge::{Lane, Rules, Scratch, Token, LANES};
+use crate::merge::{Lanes, Rules, Scratch, Token};
 use crate::spelling::{self, spelled, Ways};
 use crate::vocabulary::Vocabulary;
 
@@ -21,7 +21,7 @@ const UNITS: usize = 64;
 /// Where pieces are worked out several at a time, or in parts; kept between calls.
 #[derive(Default)]
 pub struct Bench {
-    pub(super) lanes: [Lane; LANES],
+    pub(super) lanes: Lanes,
     units: Vec<(Key, usize, usize)>,
     pub unit: Vec<Token>,
     pub(super) waiting: Vec<Waiting>,
@@ -93,29 +93,10 @@ impl ByteBpe {
             None => true,
         });
         let Bench { lanes, unit, .. } = bench;
-        let mut rest = unknown.iter();
-        let mut keys = [[0; 2]; LANES];
-        loop {
-            let mut count = 0;
-            for &key in rest.by_ref() {
-                if !keys[..count].contains(&key) && !cache.has(key) {
-                    keys[count] = key;
-                    count += 1;
-                    if count == LANES {
-                        break;
-                    }
-                }
-            }
-            if count == 0 {
-                return;
-            }
-            self.rules.merge_short(&keys[..count], lanes);
-            for (&key, lane) in keys[..count].iter().zip(&*lanes) {
-                unit.clear();
-                lane.tokens(unit);
-                cache.insert(key, unit);
-            }
-        }
+        lanes.learn(&self.rules, unknown, cache, unit, |key, lane, _| {
+            self.rules.put_bytes(key, lane);
+            true
+        });
     }
 
     /// The tokens of a long piece, cut where no merge crosses. Whether it has few units.

@@ -4,7 +4,7 @@ use super::affixes::{form, Affixes, Form, FORMS};
 use super::Bench;
 use crate::bigrams::Bigrams;
 use crate::cache::{bytes_of, Cache, Key};
-use crate::merge::{Lane, Rules, Scratch, Token, LANES};
+use crate::merge::{Lane, Rules, Scratch, Token};
 use crate::model::Spelled;
 use crate::spelling::{self, Ways};
 use crate::unicode::decode;
@@ -124,33 +124,11 @@ impl CharacterBpe {
     /// are left.
     pub fn learn(&self, unknown: &[Key], cache: &mut Cache, bench: &mut Bench) {
         let Bench { lanes, unit, .. } = bench;
-        let mut rest = unknown.iter();
-        let mut keys = [[0; 2]; LANES];
-        loop {
-            let mut count = 0;
-            for &key in rest.by_ref() {
-                if !keys[..count].contains(&key) && !cache.has(key) {
-                    keys[count] = key;
-                    count += self.lay_out(key, unit, &mut lanes[count]) as usize;
-                    if count == LANES {
-                        break;
-                    }
-                }
-            }
-            if count == 0 {
-                return;
-            }
-            self.rules.merge_lanes(&mut lanes[..count]);
-            for (&key, lane) in keys[..count].iter().zip(&*lanes) {
-                unit.clear();
-                lane.tokens(unit);
-                cache.insert(key, unit);
-            }
-        }
+        lanes.learn(&self.rules, unknown, cache, unit, |key, lane, symbols| self.lay_out(key, lane, symbols));
     }
 
     /// Put the symbols of a short piece into a lane; whether it is whole, and is merged.
-    fn lay_out(&self, key: Key, symbols: &mut Vec<Token>, lane: &mut Lane) -> bool {
+    fn lay_out(&self, key: Key, lane: &mut Lane, symbols: &mut Vec<Token>) -> bool {
         let (bytes, len) = bytes_of(key);
         let piece = &bytes[..len];
         if self.ignore_merges && self.vocabulary.find(piece).is_some() {
@@ -158,7 +136,7 @@ impl CharacterBpe {
         }
         let is_known = |byte: &u8| self.ascii[0].get(*byte as usize).is_some_and(|&id| id != NONE);
         if self.forms == 0 && piece.iter().all(is_known) {
-            self.rules.fill_lane(key, lane);
+            self.rules.put_bytes(key, lane);
             return true;
         }
         symbols.clear();
