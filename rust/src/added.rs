@@ -28,9 +28,12 @@ pub struct Matcher {
     tokens: Vec<Added>,
     nodes: Vec<Node>,
     starts: [bool; 256],
-    /// the first byte of all tokens, where they share it
-    only_start: Option<u8>,
+    /// the first bytes, where there are few; one more than once fills the places up
+    few_starts: Option<[u8; FEW]>,
 }
+
+/// So many bytes are looked for at once.
+const FEW: usize = 4;
 
 /// A node of the tree of contents: the token that ends here, and what may follow, by byte.
 #[derive(Default)]
@@ -43,12 +46,14 @@ impl Matcher {
     /// For tokens in matching order: of equal contents the first counts. None where there are none.
     pub fn new(tokens: Vec<Added>) -> Option<Matcher> {
         let mut matcher =
-            Matcher { tokens, nodes: vec![Node::default()], starts: [false; 256], only_start: None };
+            Matcher { tokens, nodes: vec![Node::default()], starts: [false; 256], few_starts: None };
         for number in 0..matcher.tokens.len() {
             matcher.insert(number);
         }
-        let first = matcher.nodes[0].next.first()?.0;
-        matcher.only_start = (matcher.nodes[0].next.len() == 1).then_some(first);
+        let firsts = &matcher.nodes[0].next;
+        let last = firsts.last()?.0;
+        let nth = |i: usize| firsts.get(i).map_or(last, |next| next.0);
+        matcher.few_starts = (firsts.len() <= FEW).then(|| std::array::from_fn(nth));
         Some(matcher)
     }
 
@@ -75,11 +80,10 @@ impl Matcher {
         self.nodes[at].token.get_or_insert(number);
     }
 
-    /// The matches in order. One that is refused is not tried again from a shorter token.
-    pub fn find(&self, table: &Characters, text: &[u8], found: &mut Vec<Match>) {
+    /// The matches in order; none begins its content before `at`. One that is refused is not tried again from a shorter token.
+    pub fn find(&self, table: &Characters, text: &[u8], mut at: usize, found: &mut Vec<Match>) {
         found.clear();
         let mut last = 0;
-        let mut at = 0;
         while let Some(from) = self.candidate(text, at) {
             at = from + 1;
             let Some(token) = self.longest(&text[from..]) else { continue };
@@ -99,11 +103,13 @@ impl Matcher {
         }
     }
 
+    /// The first place from `at` on where a token may begin.
     #[inline]
-    fn candidate(&self, text: &[u8], at: usize) -> Option<usize> {
+    pub fn candidate(&self, text: &[u8], at: usize) -> Option<usize> {
         let rest = text.get(at..)?;
-        let place = match self.only_start {
-            Some(byte) => find_byte(rest, byte),
+        let place = match self.few_starts {
+            Some([first, others @ ..]) if others == [first; FEW - 1] => find_byte(rest, first),
+            Some(few) => find(rest, |byte| few.iter().fold(false, |any, &start| any | (byte == start))),
             None => rest.iter().position(|&byte| self.starts[byte as usize]),
         };
         place.map(|place| at + place)
@@ -121,18 +127,23 @@ impl Matcher {
     }
 }
 
-/// The first place of a byte; 32 at a time, in a form that compilers make vectors of.
+/// The first place of a byte.
 #[inline]
-pub fn find_byte(text: &[u8], byte: u8) -> Option<usize> {
-    let mut chunks = text.chunks_exact(32);
+pub fn find_byte(text: &[u8], wanted: u8) -> Option<usize> {
+    find(text, |byte| byte == wanted)
+}
+
+/// The first place of a byte that is one; 32 at a time, in a form that compilers make vectors of.
+#[inline(always)]
+fn find(text: &[u8], is_one: impl Fn(u8) -> bool) -> Option<usize> {
     let mut at = 0;
-    for chunk in &mut chunks {
-        if chunk.iter().fold(0u8, |any, &b| any | (b == byte) as u8) != 0 {
+    for chunk in text.chunks_exact(32) {
+        if chunk.iter().fold(0u8, |any, &byte| any | is_one(byte) as u8) != 0 {
             break;
         }
         at += 32;
     }
-    text[at..].iter().position(|&b| b == byte).map(|place| at + place)
+    text[at..].iter().position(|&byte| is_one(byte)).map(|place| at + place)
 }
 
 fn touches_word(table: &Characters, text: &[u8], start: usize, stop: usize) -> bool {
@@ -172,7 +183,8 @@ mod tests {
 
     fn find(tokens: &[Added], text: &str) -> Vec<(usize, usize, u32)> {
         let mut found = Vec::new();
-        Matcher::new(tokens.to_vec()).unwrap().find(&crate::unicode::CHARACTERS, text.as_bytes(), &mut found);
+        let matcher = Matcher::new(tokens.to_vec()).unwrap();
+        matcher.find(&crate::unicode::CHARACTERS, text.as_bytes(), 0, &mut found);
         found.iter().map(|m| (m.start, m.stop, m.id)).collect()
     }
 
@@ -202,6 +214,23 @@ mod tests {
     fn white_space_that_the_last_one_took_is_not_taken_again() {
         let tokens = [Added { rstrip: true, ..added("a", 1) }, Added { lstrip: true, ..added(" b", 2) }];
         assert_eq!(find(&tokens, "a   b"), [(0, 4, 1), (3, 5, 2)]);
+    }
+
+    #[test]
+    fn candidates_are_found_whatever_stands_before() {
+        for count in 1..=FEW + 2 {
+            let tokens: Vec<Added> = (0..count).map(|i| added(&"<[~|#@"[i..=i], i as u32)).collect();
+            let matcher = Matcher::new(tokens.clone()).unwrap();
+            for len in 0..100 {
+                for token in &tokens {
+                    let text = [&b"x".repeat(len), &token.content[..], b"yy<"].concat();
+                    assert_eq!(matcher.candidate(&text, 0), Some(len));
+                    assert_eq!(matcher.candidate(&text, len), Some(len));
+                    assert_eq!(matcher.candidate(&text, len + 1), Some(len + 3));
+                    assert_eq!(matcher.candidate(&text, len + 4), None);
+                }
+            }
+        }
     }
 
     #[test]

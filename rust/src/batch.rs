@@ -4,6 +4,7 @@ use crate::rooms::{Lent, Rooms};
 use crate::threads::from_both_ends;
 use crate::tokenizer::{Tokenizer, Worker};
 use crate::tokens::Tokens;
+use crate::unicode::is_continuation;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,6 +52,30 @@ const UNIT: usize = 128 << 10;
 /// Less than this is not worth a second thread.
 pub const WORTH_THREADS: usize = 2 * UNIT;
 
+/// A part of the data that is UTF-8: short texts are looked at many at once.
+#[derive(Default)]
+pub struct Checked(Range<usize>);
+
+/// So many bytes behind a text are looked at with it.
+const AHEAD: usize = 4 << 10;
+
+impl Checked {
+    fn is_text(&mut self, data: &[u8], range: &Range<usize>) -> bool {
+        if range.is_empty() {
+            return true;
+        }
+        if !(self.0.start <= range.start && range.end <= self.0.end) {
+            let end = (range.end + AHEAD).min(data.len());
+            let valid =
+                std::str::from_utf8(&data[range.start..end]).map_or_else(|e| e.valid_up_to(), str::len);
+            self.0 = range.start..range.start + valid;
+        }
+        // what begins and ends with characters of valid text is valid
+        let is_edge = |at: usize| at == self.0.end || !is_continuation(data[at]);
+        range.end <= self.0.end && is_edge(range.start) && is_edge(range.end)
+    }
+}
+
 impl Column<'_> {
     pub fn len(&self) -> usize {
         match self.offsets {
@@ -75,8 +100,8 @@ impl Column<'_> {
         self.valid.map_or(true, |bits| bits[bit / 8] >> (bit % 8) & 1 == 1)
     }
 
-    /// Where text `row` is, seen to be UTF-8; empty where it is null, whatever lies there.
-    pub fn text(&self, row: usize) -> Result<Range<usize>, Problem> {
+    /// Where text `row` is, seen to be UTF-8; empty where it is null, whatever lies there. checked: of this column
+    pub fn text(&self, row: usize, checked: &mut Checked) -> Result<Range<usize>, Problem> {
         if !self.is_valid(row) {
             return Ok(0..0);
         }
@@ -88,9 +113,10 @@ impl Column<'_> {
         if range.len() >= u32::MAX as usize {
             return Err(Problem::TooLong(row));
         }
-        match std::str::from_utf8(&self.data[range.clone()]) {
-            Ok(_) => Ok(range),
-            Err(_) => Err(Problem::Utf8(row)),
+        if checked.is_text(self.data, &range) {
+            Ok(range)
+        } else {
+            Err(Problem::Utf8(row))
         }
     }
 
@@ -139,8 +165,9 @@ fn encode_rows<const TRACE: bool>(
     column: &Column,
     rows: Range<usize>,
 ) -> Result<(), Problem> {
+    let mut checked = Checked::default();
     for row in rows {
-        let text = column.text(row)?;
+        let text = column.text(row, &mut checked)?;
         worker.text(text.start, text.end);
     }
     Ok(())
@@ -184,5 +211,44 @@ impl Encoded {
         let left = tokens.left.iter().map(|&row| row as u32).collect();
         let [ids, starts, ends, words] = tokens.into_columns().map(|column| Lent::new(column, rooms));
         Ok(Encoded { offsets, ids, starts, ends, words, left })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_utf8_whatever_stands_around_it() {
+        let parts: [&[u8]; 9] = [
+            b"a",
+            "é".as_bytes(),
+            "中".as_bytes(),
+            "😀".as_bytes(),
+            b"\x80",
+            b"\xc3",
+            b"\xf0\x9f",
+            b"\xff",
+            b"",
+        ];
+        let mut seed = 5u64;
+        let mut random = |n: usize| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as usize % n
+        };
+        for round in 0..300 {
+            let kinds = if round % 2 == 0 { 4 } else { parts.len() };
+            let data: Vec<u8> = (0..random(60)).flat_map(|_| parts[random(kinds)].to_vec()).collect();
+            let mut checked = Checked::default();
+            let mut at = 0;
+            for _ in 0..40 {
+                // mostly side by side, sometimes anywhere
+                let start = if random(8) == 0 { random(data.len() + 1) } else { at };
+                let stop = (start + random(6)).min(data.len());
+                let expected = std::str::from_utf8(&data[start..stop]).is_ok();
+                assert_eq!(checked.is_text(&data, &(start..stop)), expected, "{data:?} {start}..{stop}");
+                at = stop;
+            }
+        }
     }
 }

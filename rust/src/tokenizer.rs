@@ -21,19 +21,22 @@ use crate::steps::Step;
 use crate::tokens::Tokens;
 use crate::unicode::{Characters, CHARACTERS};
 use led::Led;
+use std::ops::Range;
 use std::sync::Arc;
 use words::PlainWords;
 
 /// All that decides the ids of a text.
 ///
 /// in_raw: added tokens that are looked for in the text as given; in_normalized: the others;
-/// knows_start: whether places must be kept to know what stands for the start of the text; plain_words: where words of
-/// plain text are pieces; led: what texts are that only get a space in front
+/// is_direct: whether nothing changes a text before it is cut; knows_start: whether places must be kept to know what
+/// stands for the start of the text; plain_words: where words of plain text are pieces; led: what texts are that only
+/// get a space in front
 pub struct Tokenizer {
     pub model: Arc<Model>,
     pub route: Route,
     pub in_raw: Option<Matcher>,
     pub in_normalized: Option<Matcher>,
+    is_direct: bool,
     knows_start: bool,
     plain_words: Option<PlainWords>,
     led: Option<Led>,
@@ -46,6 +49,11 @@ impl Tokenizer {
         in_raw: Option<Matcher>,
         in_normalized: Option<Matcher>,
     ) -> Self {
+        // what no step changes is normalized as it is given
+        let (in_raw, in_normalized) = match in_raw {
+            None if route.before.is_empty() => (in_normalized, None),
+            _ => (in_raw, in_normalized),
+        };
         let first =
             |stage: &Stage| stage.steps.iter().any(|step| matches!(step, Step::Lead { first: true, .. }));
         // spaces stay where they are, and what is put in front stands for the start as long as nothing is cut out of it
@@ -60,7 +68,13 @@ impl Tokenizer {
         };
         let plain_words = PlainWords::new(&route, &model.kind).filter(|_| in_normalized.is_none());
         let led = Led::new(&route, &model.kind).filter(|_| in_normalized.is_none());
-        Tokenizer { model, route, in_raw, in_normalized, knows_start, plain_words, led }
+        let changes_nothing = match &route.stages[..] {
+            [] => route.before.is_empty(),
+            [one] => route.before.is_empty() && one.steps.is_empty() && one.layers.is_none(),
+            _ => false,
+        };
+        let is_direct = changes_nothing && in_normalized.is_none();
+        Tokenizer { model, route, in_raw, in_normalized, is_direct, knows_start, plain_words, led }
     }
 
     /// Whether a piece may have a space of which its text knows nothing.
@@ -76,9 +90,13 @@ pub struct Worker<'a, const TRACE: bool> {
     space: Box<Space>,
     path: CpuPath,
     table: &'static Characters,
-    text: usize, // number of the current one in `texts`
-    word: u32,   // number of the last one
+    text: usize,         // number of the current one in `texts`
+    word: u32,           // number of the last one
+    clear: Range<usize>, // of the data: no added token begins there
 }
+
+/// So many bytes behind a text are searched with it for the added tokens of the next ones.
+const AHEAD: usize = 4 << 10;
 
 /// In place of the number of the last word, where none has begun.
 const NO_WORD: u32 = u32::MAX;
@@ -91,7 +109,8 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
 
     /// The same in a space that was taken before.
     pub fn within(tokenizer: &'a Tokenizer, data: &'a [u8], space: Box<Space>) -> Self {
-        Worker { tokenizer, data, space, path: cpu_path(), table: &CHARACTERS, text: 0, word: NO_WORD }
+        let path = cpu_path();
+        Worker { tokenizer, data, space, path, table: &CHARACTERS, text: 0, word: NO_WORD, clear: 0..0 }
     }
 
     /// Encode `data[start..stop]`, which is UTF-8, as the next text.
@@ -102,9 +121,11 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         self.space.texts.push((start, stop));
         let data = self.data;
         let mut last = start;
-        if let Some(matcher) = &self.tokenizer.in_raw {
+        let matcher = self.tokenizer.in_raw.as_ref();
+        if let Some((matcher, from)) = matcher.and_then(|one| Some((one, self.candidate(one, start, stop)?)))
+        {
             let mut matches = std::mem::take(&mut self.space.matches[0]);
-            matcher.find(self.table, &data[start..stop], &mut matches);
+            matcher.find(self.table, &data[start..stop], from, &mut matches);
             for found in &matches {
                 if last < start + found.start {
                     self.routed(last, start + found.start);
@@ -121,6 +142,17 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             self.flush(data);
         }
         self.space.queue.end_of_text();
+    }
+
+    /// The first place in `data[start..stop]` where an added token may begin: short texts are searched many at once.
+    #[inline]
+    fn candidate(&mut self, matcher: &Matcher, start: usize, stop: usize) -> Option<usize> {
+        if !(self.clear.start <= start && stop <= self.clear.end) {
+            let end = (stop + AHEAD).min(self.data.len());
+            let clear = matcher.candidate(&self.data[start..end], 0).map_or(end, |place| start + place);
+            self.clear = start..clear;
+        }
+        (self.clear.end < stop).then(|| self.clear.end - start)
     }
 
     fn added(&mut self, base: usize, found: &Match) {

@@ -186,6 +186,19 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         (self, true)
     }
 
+    /// Whether texts end without more ado: none has been left.
+    #[inline(always)]
+    pub fn ends_texts(&self) -> bool {
+        self.out.left.is_empty()
+    }
+
+    /// A text ends; the next begins at `text`, behind word number `word`.
+    #[inline(always)]
+    pub fn end_text(&mut self, text: usize, word: u32) {
+        self.out.stops.push(self.len);
+        (self.text, self.word) = (Four::all(text as u32), Four::all(word));
+    }
+
     /// Returns the number of the last word.
     #[inline(always)]
     pub fn finish(self) -> u32 {

@@ -250,7 +250,8 @@ mod tests {
                     places.into_iter().map(|start| Token { id: 97 + random(3) as u32, start }).collect()
                 })
                 .collect();
-            let keys: Vec<Key> = (0..symbols.len() as u64).map(|number| key_of(&number.to_le_bytes())).collect();
+            let keys: Vec<Key> =
+                (0..symbols.len() as u64).map(|number| key_of(&number.to_le_bytes())).collect();
             let mut cache = Cache::new(1 << 20);
             lanes.learn(&rules, &keys, &mut cache, &mut unit, |key, lane, _| {
                 rules.put_symbols(&symbols[key[0] as usize], lane);

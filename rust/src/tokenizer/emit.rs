@@ -75,26 +75,37 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         self.known_by::<LEADS>(at, |line, key| unsafe { entry_of_avx2(line, key) })
     }
 
-    /// probe: `entry_of`, in the way that suits the CPU. LEADS: whether a piece may lead
+    /// With the ends of texts whose tokens are as they stand. probe: `entry_of`, in the way that suits the CPU;
+    /// LEADS: whether a piece may lead
     #[inline(always)]
     fn known_by<const LEADS: bool>(
         &mut self,
         at: usize,
         probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool),
     ) -> usize {
-        let text = self.space.texts.get(self.text).map_or(0, |text| text.0);
-        let cache = &self.space.cache;
-        let mut out = Emitter::<TRACE>::new(&mut self.space.out, text, self.word);
+        let Space { cache, queue, out, texts, .. } = &mut *self.space;
+        let begins = |text: usize| texts.get(text).map_or(0, |text| text.0);
+        let mut text = self.text;
+        let mut out = Emitter::<TRACE>::new(out, begins(text), self.word);
         let lines = cache.lines();
-        let events = &self.space.queue.events()[at..];
-        let starts = self.space.queue.starts();
+        let events = &queue.events()[at..];
+        let starts = queue.starts();
         let mut done = 0;
         while let Some(event) = events.get(done) {
             // a table that has grown since has other lines: not found there is only slower
             let Some(line) = lines.get(event.line as usize) else { break };
             let (entry, found) = probe(line, &event.key);
             if !found {
-                break;
+                let &(first, last) = match texts.get(text) {
+                    Some(bounds) if event.key[1] == END && out.ends_texts() => bounds,
+                    _ => break,
+                };
+                if TRACE && !self.data[first..last].is_ascii() {
+                    break;
+                }
+                (text, done) = (text + 1, done + 1);
+                out.end_text(begins(text), NO_WORD);
+                continue;
             }
             let start = if TRACE { starts[at + done] } else { Start::default() };
             let count = entry.count();
@@ -114,6 +125,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             done += 1;
         }
         self.word = out.finish();
+        self.text = text;
+        self.forget_texts();
         at + done
     }
 
@@ -267,8 +280,13 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         }
         out.stops.push(out.ids.len());
         self.text += 1;
-        if self.text == texts.len() {
-            texts.clear();
+        self.forget_texts();
+    }
+
+    /// The bounds of texts are needed until the last has ended.
+    fn forget_texts(&mut self) {
+        if self.text == self.space.texts.len() {
+            self.space.texts.clear();
             self.text = 0;
         }
     }

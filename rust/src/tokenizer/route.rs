@@ -44,12 +44,13 @@ const STARTS: usize = 256;
 impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// A stretch of the text as it was given, between added tokens.
     pub(super) fn routed(&mut self, start: usize, stop: usize) {
-        match &self.tokenizer.plain_words {
-            Some(words) if !TRACE || words.knows_places => return self.words(words, start, stop),
-            _ => {}
+        let tokenizer = self.tokenizer;
+        if tokenizer.is_direct {
+            return self.cut(self.data, start, stop);
         }
-        match &self.tokenizer.led {
-            Some(led) if self.led(led, start, stop) => {}
+        match (&tokenizer.plain_words, &tokenizer.led) {
+            (Some(words), _) if !TRACE || words.knows_places => self.words(words, start, stop),
+            (_, Some(led)) if self.led(led, start, stop) => {}
             _ => self.by_steps(start, stop),
         }
     }
@@ -98,7 +99,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         let Some(matcher) = &tokenizer.in_normalized else { return self.plain(stretch) };
         let text = stretch.view.text;
         let mut matches = std::mem::take(&mut self.space.matches[1]);
-        matcher.find(self.table, text, &mut matches);
+        matcher.find(self.table, text, 0, &mut matches);
         let mut last = 0;
         for found in &matches {
             if last < found.start {
@@ -253,7 +254,8 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         stop: usize,
         begins_word: Option<impl Fn(usize) -> bool>,
     ) {
-        let mut starts = [0u32; STARTS + 2];
+        let mut starts = std::mem::take(&mut self.space.starts);
+        starts.resize(STARTS + 2, 0);
         let mut open = 0; // whether a piece has begun whose end is not known
         loop {
             let found = open + places.fill(&mut starts[open..STARTS]);
@@ -268,10 +270,11 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
                 self.space.queue.continue_words(&starts[..count], begins_word);
             }
             if places.done() {
-                return;
+                break;
             }
             starts[0] = starts[count];
             open = 1;
         }
+        self.space.starts = starts;
     }
 }

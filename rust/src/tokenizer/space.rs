@@ -19,6 +19,7 @@ pub struct Space {
     pub(super) tokens: Vec<Token>,
     pub(super) placed: Vec<Placed>,
     pub(super) matches: [Vec<Match>; 2],
+    pub(super) starts: Vec<u32>,           // of pieces that are not queued yet
     pub(super) texts: Vec<(usize, usize)>, // whose end has not left the queue; the first is the current one
     pub(super) spare: Spare,
     pub(super) layered: Pieces,
@@ -45,6 +46,7 @@ impl Space {
             tokens: Vec::new(),
             placed: Vec::new(),
             matches: Default::default(),
+            starts: Vec::new(),
             texts: Vec::new(),
             spare: Spare::default(),
             layered: Pieces::default(),

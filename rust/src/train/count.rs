@@ -1,7 +1,7 @@
 //! The distinct pieces of a corpus, and how often each comes.
 
 use super::cutting::{Cutting, Room};
-use crate::batch::{Column, Problem, WORTH_THREADS};
+use crate::batch::{Checked, Column, Problem, WORTH_THREADS};
 use crate::bert::{Bert, Words};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -89,9 +89,9 @@ impl Counter {
         found: &mut Pieces,
         left: &mut Vec<usize>,
     ) -> Result<(), Problem> {
-        let mut room = Room::default();
+        let (mut room, mut checked) = (Room::default(), Checked::default());
         for row in rows {
-            let text = &column.data[column.text(row)?];
+            let text = &column.data[column.text(row, &mut checked)?];
             let number = base + row as u64;
             let counted = self.cutting.pieces(text, &mut room, |piece, at| {
                 add(found, piece, Seen { count: 1, first: (number, at, 0) })
