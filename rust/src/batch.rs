@@ -5,6 +5,7 @@ use crate::threads::from_both_ends;
 use crate::tokenizer::{Tokenizer, Worker};
 use crate::tokens::Tokens;
 use crate::unicode::is_continuation;
+use crate::utf8::valid_prefix;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -64,11 +65,12 @@ impl Checked {
         if range.is_empty() {
             return true;
         }
-        if !(self.0.start <= range.start && range.end <= self.0.end) {
-            let end = (range.end + AHEAD).min(data.len());
-            let valid =
-                std::str::from_utf8(&data[range.start..end]).map_or_else(|e| e.valid_up_to(), str::len);
-            self.0 = range.start..range.start + valid;
+        if !(self.0.start..=self.0.end).contains(&range.start) {
+            self.0 = range.start..range.start;
+        }
+        if self.0.end < range.end {
+            let ahead = (range.end + AHEAD).min(data.len());
+            self.0.end += valid_prefix(&data[self.0.end..ahead]);
         }
         // what begins and ends with characters of valid text is valid
         let is_edge = |at: usize| at == self.0.end || !is_continuation(data[at]);

@@ -38,4 +38,5 @@ pub mod train;
 pub mod trie;
 pub mod unicode;
 mod unicode_runs;
+mod utf8;
 pub mod vocabulary;

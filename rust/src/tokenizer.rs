@@ -147,10 +147,13 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     /// The first place in `data[start..stop]` where an added token may begin: short texts are searched many at once.
     #[inline]
     fn candidate(&mut self, matcher: &Matcher, start: usize, stop: usize) -> Option<usize> {
-        if !(self.clear.start <= start && stop <= self.clear.end) {
-            let end = (stop + AHEAD).min(self.data.len());
-            let clear = matcher.candidate(&self.data[start..end], 0).map_or(end, |place| start + place);
-            self.clear = start..clear;
+        if !(self.clear.start..=self.clear.end).contains(&start) {
+            self.clear = start..start;
+        }
+        if self.clear.end < stop {
+            let ahead = (stop + AHEAD).min(self.data.len());
+            let found = matcher.candidate(&self.data[..ahead], self.clear.end);
+            self.clear.end = found.unwrap_or(ahead);
         }
         (self.clear.end < stop).then(|| self.clear.end - start)
     }
