@@ -206,6 +206,13 @@ mod tests {
         Rules::new(Joins { pairs, results }, std::array::from_fn(|i| i as u32)).unwrap()
     }
 
+    /// One that loses nothing of what these tests put into it.
+    fn large_cache() -> Cache {
+        let mut cache = Cache::new(1 << 20);
+        cache.expect(1 << 20);
+        cache
+    }
+
     fn kept(cache: &mut Cache, key: Key) -> Vec<Token> {
         let entry = cache.find(key).expect("it was learnt");
         match entry.count() {
@@ -225,7 +232,7 @@ mod tests {
                 .map(|_| (0..1 + random(15)).map(|_| 97 + random(3) as u8).collect())
                 .collect();
             let keys: Vec<Key> = pieces.iter().map(|piece| key_of(piece)).collect();
-            let mut cache = Cache::new(1 << 20);
+            let mut cache = large_cache();
             lanes.learn(&rules, &keys, &mut cache, &mut unit, |key, lane, _| {
                 rules.put_bytes(key, lane);
                 true
@@ -252,7 +259,7 @@ mod tests {
                 .collect();
             let keys: Vec<Key> =
                 (0..symbols.len() as u64).map(|number| key_of(&number.to_le_bytes())).collect();
-            let mut cache = Cache::new(1 << 20);
+            let mut cache = large_cache();
             lanes.learn(&rules, &keys, &mut cache, &mut unit, |key, lane, _| {
                 rules.put_symbols(&symbols[key[0] as usize], lane);
                 true
@@ -268,7 +275,7 @@ mod tests {
     #[test]
     fn what_is_not_merged_or_known_is_left() {
         let rules = some_rules(&mut randoms(13));
-        let (mut lanes, mut unit, mut cache) = (Lanes::default(), Vec::new(), Cache::new(1 << 20));
+        let (mut lanes, mut unit, mut cache) = (Lanes::default(), Vec::new(), large_cache());
         let keys = [b"a", b"b", b"c"].map(|piece| key_of(piece));
         cache.insert(keys[1], &[Token { id: 5, start: 0 }]);
         lanes.learn(&rules, &keys, &mut cache, &mut unit, |key, lane, _| {
