@@ -1,8 +1,8 @@
-//! Words of up to 15 bytes whose tokens are found by keys, many at a time.
+//! Words of up to 15 bytes, many at a time.
 //!
-//! A tree of bytes is a wait for memory for each byte of a word. By its key a word that is a token is found by one
-//! load, which can be fetched while others are looked for; and where tokens of several lengths may begin
-//! a word, their loads do not wait for each other.
+//! A tree of bytes is a wait for each byte of a word. By its key a word that is a token is found by one load, which
+//! can be fetched while others are looked for; most are. Others go through the tree: their tokens by keys, the longest
+//! first, were up to 15 loads each, from more memory than a tree's first nodes.
 
 use super::words::{Spelling, WordModel};
 use crate::bert::Bert;
@@ -10,12 +10,8 @@ use crate::cache::{bytes_of, Cache, Key, LONGEST_KEY};
 use crate::merge::Token;
 use crate::vocabulary::{is_short, Vocabulary};
 
-/// prefix: as the first bytes of a number, what tokens inside a word begin with
-pub(super) struct ShortWords {
-    vocabulary: Vocabulary,
-    prefix: u128,
-    prefix_len: usize,
-}
+/// The tokens that a word may be.
+pub(super) struct ShortWords(Vocabulary);
 
 /// A piece that waits, and its word as a number.
 #[derive(Clone, Copy)]
@@ -36,18 +32,15 @@ fn key(bytes: u128, len: usize) -> Key {
 }
 
 impl ShortWords {
-    /// None where prefixes leave no room for keys, or short words may be too long.
-    pub fn new(tokens: &[&[u8]], ids: &[u32], spelling: Spelling, prefix: &[u8]) -> Option<Self> {
-        let is_too_long = matches!(spelling, Spelling::Pieces { longest } if longest < LONGEST_KEY);
-        if is_too_long || prefix.len() > LONGEST_KEY / 2 {
+    /// None where a token may be too long for a word.
+    pub fn new(tokens: &[&[u8]], ids: &[u32], spelling: Spelling) -> Option<Self> {
+        if matches!(spelling, Spelling::Pieces { longest } if longest < LONGEST_KEY) {
             return None;
         }
         let short = || tokens.iter().zip(ids).filter(|(token, _)| is_short(token));
         let mut vocabulary = Vocabulary::new(short().count(), 0, 0);
         short().for_each(|(token, &id)| vocabulary.add(token, id));
-        let mut bytes = [0; 16];
-        bytes[..prefix.len()].copy_from_slice(prefix);
-        Some(ShortWords { vocabulary, prefix: u128::from_le_bytes(bytes), prefix_len: prefix.len() })
+        Some(ShortWords(vocabulary))
     }
 
     /// Keep the tokens of short pieces in the cache; those that are not plain, or have none, are left in `unknown`.
@@ -66,7 +59,7 @@ impl ShortWords {
                 None => Some(whole(piece)),
             };
             if let Some(one) = plain {
-                self.vocabulary.prefetch(key(one.word, one.len));
+                self.0.prefetch(key(one.word, one.len));
                 waiting.push(one);
             }
             plain.is_none()
@@ -74,38 +67,20 @@ impl ShortWords {
         for one in &*waiting {
             if !cache.has(one.key) {
                 tokens.clear();
-                if self.spell(one, model.has_pieces(), tokens) {
+                let is_spelled = match self.0.by_key(key(one.word, one.len)) {
+                    Some(id) => {
+                        tokens.push(Token { id, start: 0 });
+                        true
+                    }
+                    None => model.word(&one.word.to_le_bytes()[..one.len], tokens),
+                };
+                if is_spelled {
                     cache.insert(one.key, tokens);
                 } else {
                     unknown.push(one.key);
                 }
             }
         }
-    }
-
-    /// Whether a word has tokens, as `WordModel::spell` finds them.
-    fn spell(&self, one: &Waiting, has_pieces: bool, tokens: &mut Vec<Token>) -> bool {
-        let Waiting { word, len, .. } = *one;
-        if let Some(id) = self.vocabulary.by_key(key(word, len)) {
-            tokens.push(Token { id, start: 0 });
-            return true;
-        }
-        let (mut at, mut before, mut before_len) = (0, 0, 0);
-        while has_pieces && at < len {
-            let rest = before | word >> (8 * at) << (8 * before_len);
-            let most = before_len + len - at;
-            if most > LONGEST_KEY {
-                return false;
-            }
-            let longest = (before_len + 1..=most)
-                .rev()
-                .find_map(|len| Some((len, self.vocabulary.by_key(key(rest, len))?)));
-            let Some((found, id)) = longest else { return false };
-            tokens.push(Token { id, start: at as u32 });
-            at += found - before_len;
-            (before, before_len) = (self.prefix, self.prefix_len);
-        }
-        has_pieces
     }
 }
 
@@ -181,7 +156,7 @@ mod tests {
             let letters =
                 if model.bert.is_some() { &["a", "b", "A", "7"][..] } else { &["a", "b", "é", "\n"] };
             let mut pieces: Vec<String> = (0..200).map(|i| text(&letters[..2 + i % 3], 15)).collect();
-            pieces.extend(["\u{7f}a", "\0", "a~", "!"].map(String::from));
+            pieces.extend(["\u{7f}a", "\0", "~", "!"].map(String::from));
             let keys: Vec<Key> =
                 pieces.iter().filter(|p| is_short(p.as_bytes())).map(|p| key_of(p.as_bytes())).collect();
             let mut cache = Cache::new(1 << 20);

@@ -8,8 +8,8 @@ use crate::merge::Token;
 use crate::model::Spelled;
 use crate::pairs::MOST_IDS;
 use crate::steps::{as_bert, Step};
+use crate::trie::Trie;
 use crate::unicode::count;
-use crate::vocabulary::fold;
 
 /// How words are spelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,8 +29,8 @@ pub struct WordModel {
     spelling: Spelling,
     tokens: Trie,
     short: Option<ShortWords>,
-    /// where tokens go on inside a word; None where none does
-    inside: Option<u32>,
+    /// what tokens inside a word cover, behind the prefix; None where there is none
+    inside: Option<Trie>,
     unknown: Option<u32>,
 }
 
@@ -47,10 +47,17 @@ impl WordModel {
         if let Some(id) = ids.iter().chain(&unknown).find(|&&id| id >= MOST_IDS) {
             return Err(format!("the id {id} is larger than {}", MOST_IDS - 1));
         }
-        let short = ShortWords::new(tokens, ids, spelling, prefix);
-        let tokens = Trie::new(tokens, ids).ok_or("the vocabulary is too large")?;
-        let inside =
-            prefix.iter().try_fold(ROOT, |node, &byte| tokens.child(node, byte).map(|slot| slot.child()));
+        let short = ShortWords::new(tokens, ids, spelling);
+        let trie = |strings: Vec<(&[u8], u32)>| Trie::new(&strings).ok_or("the vocabulary is too large");
+        let all = || tokens.iter().copied().zip(ids.iter().copied()).filter(|(token, _)| !token.is_empty());
+        let covers = |(token, id): (_, u32)| {
+            <[u8]>::strip_prefix(token, prefix)
+                .filter(|covered| !covered.is_empty())
+                .map(|covered| (covered, id))
+        };
+        let inside: Vec<(&[u8], u32)> = all().filter_map(covers).collect();
+        let inside = if inside.is_empty() { None } else { Some(trie(inside)?) };
+        let tokens = trie(all().collect())?;
         let steps = bert.as_ref().map_or(Vec::new(), |bert| as_bert(bert.steps));
         Ok(WordModel { bert, steps, spelling, inside, unknown, tokens, short })
     }
@@ -60,11 +67,6 @@ impl WordModel {
         if let Some(short) = &self.short {
             short.learn(self, unknown, cache, &mut bench.waiting, &mut bench.unit);
         }
-    }
-
-    /// Whether a word may be spelled with several tokens.
-    pub(super) fn has_pieces(&self) -> bool {
-        self.spelling != Spelling::Level
     }
 
     /// Append the tokens of a piece.
@@ -96,7 +98,7 @@ impl WordModel {
     pub(super) fn word(&self, word: &[u8], out: &mut Vec<Token>) -> bool {
         let first = out.len();
         let spelled = match self.spelling {
-            Spelling::Level => self.tokens.longest(ROOT, word).filter(|found| found.0 == word.len()),
+            Spelling::Level => longest(&self.tokens, word).filter(|found| found.0 == word.len()),
             Spelling::Pieces { longest } if word.len() > longest && count(word) > longest => None,
             Spelling::Pieces { .. } => self.pieces(word, out),
         };
@@ -115,128 +117,25 @@ impl WordModel {
 
     /// Append the pieces of a word; the last one, or None where it cannot be spelled to its end.
     fn pieces(&self, word: &[u8], out: &mut Vec<Token>) -> Option<(usize, u32)> {
-        let (mut at, mut node) = (0, ROOT);
+        let (mut at, mut tokens) = (0, &self.tokens);
         loop {
-            let found = self.tokens.longest(node, &word[at..])?;
+            let found = longest(tokens, &word[at..])?;
             out.push(Token { id: found.1, start: at as u32 });
             at += found.0;
             if at >= word.len() {
                 return Some(found);
             }
-            node = self.inside?;
+            tokens = self.inside.as_ref()?;
         }
     }
 }
 
-/// Tokens byte by byte: a table of (node, byte) to node.
-struct Trie {
-    slots: Box<[Slot]>,
-    shift: u32,
-    /// of the token that ends at a node
-    ids: Vec<u32>,
-}
-
-const ROOT: u32 = 0;
-const MOST_NODES: usize = 1 << 24;
-
-/// parent, byte and child node, and whether a token ends there: 24, 8, 24 and 1 bits
-#[derive(Clone, Copy)]
-struct Slot(u64);
-
-const FREE: Slot = Slot(u64::MAX);
-const ENDS: u64 = 1 << 56;
-
-impl Slot {
-    #[inline(always)]
-    fn child(self) -> u32 {
-        (self.0 >> 32) as u32 & 0xff_ffff
-    }
-}
-
-impl Trie {
-    fn new(tokens: &[&[u8]], ids: &[u32]) -> Option<Trie> {
-        let bytes: usize = tokens.iter().map(|token| token.len()).sum();
-        let mut trie = Trie { slots: vec![FREE; 1 << 12].into(), shift: 64 - 12, ids: vec![0] };
-        for (token, &id) in tokens.iter().zip(ids).filter(|(token, _)| !token.is_empty()) {
-            let (mut node, mut place) = (ROOT, 0);
-            for &byte in *token {
-                place = trie.place(node, byte)?;
-                node = trie.slots[place].child();
-            }
-            trie.slots[place].0 |= ENDS;
-            trie.ids[node as usize] = id;
-        }
-        (trie.ids.len() <= MOST_NODES && bytes < u32::MAX as usize).then_some(trie)
-    }
-
-    #[inline(always)]
-    fn home(&self, key: u64) -> usize {
-        (fold(key, 0) >> (self.shift & 63)) as usize
-    }
-
-    /// Where the slot of a child is, which is made where there is none.
-    fn place(&mut self, node: u32, byte: u8) -> Option<usize> {
-        if self.ids.len() * 2 >= self.slots.len() {
-            self.grow();
-        }
-        let key = (node as u64) << 8 | byte as u64;
-        let mut place = self.home(key);
-        while self.slots[place].0 != FREE.0 {
-            if self.slots[place].0 as u32 as u64 == key {
-                return Some(place);
-            }
-            place = (place + 1) & (self.slots.len() - 1);
-        }
-        let child = self.ids.len();
-        if child >= MOST_NODES - 1 {
-            return None;
-        }
-        self.slots[place] = Slot(key | (child as u64) << 32);
-        self.ids.push(0);
-        Some(place)
-    }
-
-    fn grow(&mut self) {
-        let old = std::mem::take(&mut self.slots);
-        self.slots = vec![FREE; old.len() * 2].into();
-        self.shift -= 1;
-        for slot in old.iter().filter(|slot| slot.0 != FREE.0) {
-            let mut place = self.home(slot.0 as u32 as u64);
-            while self.slots[place].0 != FREE.0 {
-                place = (place + 1) & (self.slots.len() - 1);
-            }
-            self.slots[place] = *slot;
-        }
-    }
-
-    #[inline(always)]
-    fn child(&self, node: u32, byte: u8) -> Option<Slot> {
-        let key = (node as u64) << 8 | byte as u64;
-        let mut place = self.home(key);
-        loop {
-            let slot = self.slots[place];
-            if slot.0 == FREE.0 {
-                return None;
-            }
-            if slot.0 as u32 as u64 == key {
-                return Some(slot);
-            }
-            place = (place + 1) & (self.slots.len() - 1);
-        }
-    }
-
-    /// The longest token that `text` begins with from a node on: its length and its id.
-    fn longest(&self, mut node: u32, text: &[u8]) -> Option<(usize, u32)> {
-        let mut best = None;
-        for (i, &byte) in text.iter().enumerate() {
-            let Some(slot) = self.child(node, byte) else { break };
-            node = slot.child();
-            if slot.0 & ENDS != 0 {
-                best = Some((i + 1, node));
-            }
-        }
-        best.map(|(len, node)| (len, self.ids[node as usize]))
-    }
+/// The longest token that `text` begins with: its length and its id.
+#[inline]
+fn longest(tokens: &Trie, text: &[u8]) -> Option<(usize, u32)> {
+    let mut best = None;
+    tokens.each_start(text, |len, id| best = Some((len, id)));
+    best
 }
 
 #[cfg(test)]
