@@ -22,7 +22,13 @@ from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.pipeline import Pipeline
 from arrowprep.tokenize.pre_tokenizers import PreTokenizer
 from arrowprep.tokenize.processors import PostProcessor
-from arrowprep.tokenize.tokenizer_json import TokenizerFile, dump_tokenizer, read_tokenizer
+from arrowprep.tokenize.tokenizer_json import (
+    TokenizerFile,
+    dump_apart,
+    dump_tokenizer,
+    read_apart,
+    read_tokenizer,
+)
 from arrowprep.tokenize.truncation import Truncation
 
 A = TypeVar("A", bound="Assembly")
@@ -141,11 +147,15 @@ class Assembly:
         parts = {name: part for name, part in self._parts.items() if has_customs(part)}
         file = self._as_file()
         file = replace(file, parts={**file.parts, **dict.fromkeys(parts)})
-        state = {"json": dump_tokenizer(file, pretty=False), "cache_bytes": self._cache_bytes}
+        text, vocabulary = dump_apart(file) or (dump_tokenizer(file, pretty=False), None)
+        state = {"json": text, "vocabulary": vocabulary, "cache_bytes": self._cache_bytes}
         return {**state, "encode_special_tokens": self.encode_special_tokens, "parts": parts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(type(self).from_str(state["json"]).__dict__)
+        vocabulary = state["vocabulary"]
+        text = state["json"]
+        file = read_tokenizer(text) if vocabulary is None else read_apart(text, vocabulary)
+        self.__dict__.update(type(self).from_parts(file).__dict__)
         for name, part in state["parts"].items():
             setattr(self, name, part)
         self.encode_special_tokens = state["encode_special_tokens"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,10 @@ class FlatVocabulary:
     ways: npt.NDArray[np.int32]
     find: Callable[[bytes], int]
     kinds: npt.NDArray[np.int64] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what finds a text is the kernel's, and stays with it
+        return _without_kernel, (self.texts, self.numbers, self.scores, self.ways, self.kinds)
 
     def place_of(self, token: str) -> int:
         """The place of a token; -1 where it is none."""
@@ -80,3 +85,37 @@ class FlatVocabulary:
     def rising(self) -> bool:
         """Whether each id is above that of the token before."""
         return bool((self.numbers[1:] > self.numbers[:-1]).all())
+
+
+SOUGHT = 300  # texts, in less time than a dict of all of them
+PASSED = 32  # places inside of others, or across two
+
+
+class _Places:
+    """Where texts stand, found without the kernel."""
+
+    def __init__(self, texts: Flat) -> None:
+        self._texts = texts
+        self._asked = 0
+
+    def __call__(self, text: bytes) -> int:
+        self._asked += 1
+        data, begins = self._texts
+        at = -1
+        for _ in range(PASSED if text and self._asked < SOUGHT and "_all" not in vars(self) else 0):
+            at = data.find(text, at + 1)
+            if at < 0:
+                return -1
+            place = int(np.searchsorted(begins, at, "right")) - 1
+            if begins[place] == at and begins[place + 1] == at + len(text):
+                return place
+        return self._all.get(text, -1)
+
+    @cached_property
+    def _all(self) -> dict[bytes, int]:
+        data, begins = self._texts.data, self._texts.offsets.tolist()
+        return {data[start:stop]: place for place, (start, stop) in enumerate(pairwise(begins))}
+
+
+def _without_kernel(texts: Flat, numbers: Any, scores: Any, ways: Any, kinds: Any) -> FlatVocabulary:
+    return FlatVocabulary(texts, numbers, scores, ways, _Places(texts), kinds)
