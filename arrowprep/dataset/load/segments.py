@@ -67,8 +67,8 @@ class Segments:
         if self._read_again:
             return  # only the schema is still to be found out
         self._pending.append(table)
-        self._pending_bytes += table.nbytes
-        if self._pending_bytes >= ipc.BATCH_BYTES:
+        self._pending_bytes += (size := table.nbytes)
+        if size >= ipc.ALONE_BYTES or self._pending_bytes >= ipc.BATCH_BYTES:
             self._flush()
 
     def finish(self) -> tuple[Path, ...]:

@@ -17,6 +17,8 @@ from arrowprep.dataset.storage.seal import SealedFile
 from arrowprep.errors import MissingFile, UnreadableFile
 
 BATCH_BYTES = 16 << 20  # opening a file costs per batch
+# a table this large is written as it is: to put it together with others is a copy, 0.1 s of 360 MB
+ALONE_BYTES = 2 << 20
 COMPRESSED_BYTES = 1 << 20  # of a batch that is compressed: reading one row reads all of it
 FILE_MAGIC = b"ARROW1\0\0"
 NOTE = b"arrowprep"  # in the metadata of a schema: what the writer of a file says of it, as JSON

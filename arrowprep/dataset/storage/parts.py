@@ -88,8 +88,9 @@ class PartWriter:
         start = span.start if self._pending_span is None else self._pending_span.start
         self._pending_span = Span(start, span.stop)
         self._pending.append(table)
-        self._pending_bytes += table.nbytes
-        if self._pending_bytes >= ipc.BATCH_BYTES or time.monotonic() - self._flushed > FLUSH_S:
+        self._pending_bytes += (size := table.nbytes)
+        is_enough = size >= ipc.ALONE_BYTES or self._pending_bytes >= ipc.BATCH_BYTES
+        if is_enough or time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
 
     def _widened(self, schema: pa.Schema) -> pa.Schema:
