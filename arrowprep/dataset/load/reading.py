@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from arrowprep.dataset.execute import in_worker, interpreters
 from arrowprep.dataset.feature_kinds import Json
 from arrowprep.dataset.load.ranges import read_in_ranges
 from arrowprep.dataset.load.segments import ReadAgain
@@ -25,11 +27,16 @@ if TYPE_CHECKING:
     from arrowprep.dataset.load.convert import Source
 
 _AS_LARGE = {"json", "csv", "text"}  # formats that take about as much as Arrow, if they are not compressed
+# reading so much takes as long as to start what workers are forked from, which a map then need not wait for
+_SOON_MAPPED_BYTES = 128 << 20
 
 
 def made_of(source: Source, num_proc: int | None, folder: Path) -> Made:
     """The rows of a file as Arrow files in `folder`."""
     before = stat_name(source.path)
+    if source.path.stat().st_size >= _SOON_MAPPED_BYTES and not in_worker():
+        with contextlib.suppress(OSError):  # who needs it will say that none can be started
+            interpreters.prepare(1)
     if source.spec.columns is None and source.reader.name in _AS_LARGE:
         expect(folder, source.path.stat().st_size // 2, f"{source.path.name} as Arrow needs at least")
     spec = source.spec

@@ -13,12 +13,15 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from arrowprep.dataset.execute import Executor, interpreters, template
 from arrowprep.dataset.execute.processes import Processes
+from arrowprep.dataset.load import reading
+from arrowprep.dataset.load.convert import convert
 from arrowprep.errors import WorkerDied
 from tests.dataset.execute.contract import ExecutorContract
 from tests.dataset.execute.test_processes import children, in_processes
@@ -191,3 +194,35 @@ class TestForked:
         in_processes(register, [1, 2])
         interpreters.shut_down()
         assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
+
+
+@forked
+class TestBesideALargeFile:
+    """Who reads much is likely to map it, and should not wait for the process to fork workers from."""
+
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        path = tmp_path / "rows.jsonl"
+        path.write_text('{"a": 1}\n' * 1000)
+        return path
+
+    def load(self, path: Path) -> None:
+        assert convert([path], cache_dir=path.parent / "cache").num_rows == 1000
+
+    def test_it_is_started_while_the_file_is_read(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(reading, "_SOON_MAPPED_BYTES", 9000)
+        self.load(file)
+        assert len(children()) == 1
+        interpreters.shut_down()
+        self.load(file)  # found, not read
+        assert children() == []
+
+    def test_none_is_for_a_smaller_one_nor_where_none_can_be(
+        self, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.load(file)
+        assert children() == []
+        monkeypatch.setattr(reading, "_SOON_MAPPED_BYTES", 0)
+        monkeypatch.setattr(template, "start_clean", mock.Mock(side_effect=BlockingIOError))
+        self.load(file.rename(file.with_name("other.jsonl")))
+        assert children() == []
