@@ -24,7 +24,7 @@ from arrowprep.dataset.view import View
 from arrowprep.dataset.widen import cast_table
 from arrowprep.errors import BadResult, CannotTravel, DiskFull, WorkerDied, warn
 
-TASKS_A_WORKER = 8
+TASKS_A_WORKER = 16
 
 
 def computed(
