@@ -210,8 +210,26 @@ _FEW_A_BATCH = 4  # rows, where these many cost as much sliced as taken
 _ONE_PIECE = 1 << 30  # bytes; 32-bit text offsets overflow at twice that
 
 
+class _Chunked:
+    """Rows in chunks, which are read alike wherever they lie."""
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        raise NotImplementedError
+
+    def read(self, rows: Rows, fields: Sequence[str]) -> pa.Table:
+        return self.chunks.pick(fields).read(rows)
+
+    def numbers(self, field: str, rows: Rows) -> NDArray[Any] | None:
+        column = self.chunks.pick((field,)).number_column
+        return None if column is None else column.take(rows)
+
+    def cells(self, row: int, fields: Sequence[str]) -> list[Cell]:
+        return self.chunks.pick(fields).cells(row)
+
+
 @dataclass(frozen=True)
-class Files:
+class Files(_Chunked):
     """Rows in Arrow IPC files of one schema, mapped when first read.
 
     order: the batches in row order as (part, batch) numbers, where that is not the files' own order
@@ -252,16 +270,6 @@ class Files:
     def files(self) -> tuple[Path, ...]:
         return self.parts
 
-    def read(self, rows: Rows, fields: Sequence[str]) -> pa.Table:
-        return self.chunks.pick(fields).read(rows)
-
-    def numbers(self, field: str, rows: Rows) -> NDArray[Any] | None:
-        column = self.chunks.pick((field,)).number_column
-        return None if column is None else column.take(rows)
-
-    def cells(self, row: int, fields: Sequence[str]) -> list[Cell]:
-        return self.chunks.pick(fields).cells(row)
-
     def portable(self) -> Files:
         return self
 
@@ -273,7 +281,7 @@ class Files:
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class Memory(_Chunked):
     """Rows in this process's memory."""
 
     table: pa.Table
@@ -297,16 +305,6 @@ class Memory:
     @property
     def entries(self) -> tuple[str, ...]:
         return ()
-
-    def read(self, rows: Rows, fields: Sequence[str]) -> pa.Table:
-        return self.chunks.pick(fields).read(rows)
-
-    def numbers(self, field: str, rows: Rows) -> NDArray[Any] | None:
-        column = self.chunks.pick((field,)).number_column
-        return None if column is None else column.take(rows)
-
-    def cells(self, row: int, fields: Sequence[str]) -> list[Cell]:
-        return self.chunks.pick(fields).cells(row)
 
     @cached_property
     def _spilled(self) -> Files:

@@ -10,7 +10,7 @@ from arrowprep.tokenize.component import Spec
 from arrowprep.tokenize.decoders.base import Decoder
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.patterns import as_pattern, pattern_to_json, read_pattern
-from arrowprep.tokenize.pre_tokenizers.metaspace import check_metaspace, metaspace_json, read_metaspace
+from arrowprep.tokenize.pre_tokenizers.metaspace import MetaspaceOptions
 
 # in this order
 CONTRACTIONS = {
@@ -62,30 +62,11 @@ class WordPiece(Decoder):
         return [clean_up(token) for token in out] if self.cleanup else out
 
 
-class Metaspace(Decoder):
+class Metaspace(MetaspaceOptions, Decoder):
     """Makes the replacement a space again.
 
     Every one of the first token is dropped, not only the leading one, unless the scheme is "never".
     """
-
-    kind = "Metaspace"
-    legacy = ("str_rep",)
-
-    def __init__(self, replacement: str = "▁", prepend_scheme: str = "always", split: bool = True) -> None:
-        self.replacement = replacement
-        self.prepend_scheme = prepend_scheme
-        self.split = split
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        check_metaspace(name, value)
-        super().__setattr__(name, value)
-
-    @classmethod
-    def from_json(cls, spec: Spec) -> Metaspace:
-        return cls(*read_metaspace(spec))
-
-    def to_json(self) -> dict[str, Any]:
-        return metaspace_json(self.replacement, self.prepend_scheme, self.split)
 
     def decode_chain(self, tokens: list[str]) -> list[str]:
         first = " " if self.prepend_scheme == "never" else ""

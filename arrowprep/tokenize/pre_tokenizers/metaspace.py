@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from arrowprep.errors import BadArgument
 from arrowprep.tokenize.aligned import Aligned
-from arrowprep.tokenize.component import Spec
+from arrowprep.tokenize.component import Component, Spec
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pre_tokenizers.base import PreTokenizer, Span
 from arrowprep.tokenize.pre_tokenizers.split import split_spans
 from arrowprep.tokenize.truncation import check_choice
 
+M = TypeVar("M", bound="MetaspaceOptions")
 SCHEMES = {"always": "always", "first": "first", "never": "never"}
 
 
-class Metaspace(PreTokenizer):
-    """Makes U+0020, no other white space, a `replacement`, and cuts before each.
-
-    prepend_scheme: whether one is put in front: "always", "never", or "first": only at
-        the start of the text, not after an added token. Not where one is there
-        already, so " a" and "a" give the same tokens
-    split: cuts; else it only replaces
-    """
+class MetaspaceOptions(Component):
+    """What the pre-tokenizer and the decoder are made with, and how files say it."""
 
     kind = "Metaspace"
     legacy = ("str_rep",)
@@ -33,15 +28,40 @@ class Metaspace(PreTokenizer):
         self.split = split
 
     def __setattr__(self, name: str, value: Any) -> None:
-        check_metaspace(name, value)
+        if name == "prepend_scheme":
+            check_choice(name, value, SCHEMES)
+        if name == "replacement" and len(value) != 1:
+            raise BadArgument(f"the replacement is one character, not {value!r}", replacement=value)
         super().__setattr__(name, value)
 
     @classmethod
-    def from_json(cls, spec: Spec) -> Metaspace:
-        return cls(*read_metaspace(spec))
+    def from_json(cls: type[M], spec: Spec) -> M:
+        """Old files say add_prefix_space in place of the scheme."""
+        replacement = spec.text("replacement")
+        if len(replacement) != 1:
+            raise spec.bad(f"the replacement is one character, not {replacement!r}")
+        scheme = spec.choice("prepend_scheme", SCHEMES, "always")
+        if not spec.flag("add_prefix_space", True) and scheme != "never":
+            raise spec.bad(f"add_prefix_space is false, but the prepend_scheme is {scheme!r}")
+        return cls(replacement, scheme, spec.flag("split", True))
 
     def to_json(self) -> dict[str, Any]:
-        return metaspace_json(self.replacement, self.prepend_scheme, self.split)
+        return {
+            "type": self.kind,
+            "replacement": self.replacement,
+            "prepend_scheme": self.prepend_scheme,
+            "split": self.split,
+        }
+
+
+class Metaspace(MetaspaceOptions, PreTokenizer):
+    """Makes U+0020, no other white space, a `replacement`, and cuts before each.
+
+    prepend_scheme: whether one is put in front: "always", "never", or "first": only at
+        the start of the text, not after an added token. Not where one is there
+        already, so " a" and "a" give the same tokens
+    split: cuts; else it only replaces
+    """
 
     @property
     def knows_start(self) -> bool:
@@ -65,26 +85,3 @@ class Metaspace(PreTokenizer):
         if not self.split:
             return [(0, len(text))]
         return split_spans(Pattern(self.replacement, literal=True).find(text), len(text), "merged_with_next")
-
-
-def read_metaspace(spec: Spec) -> tuple[str, str, bool]:
-    """Replacement, scheme and split; old files say add_prefix_space in place of the scheme."""
-    replacement = spec.text("replacement")
-    if len(replacement) != 1:
-        raise spec.bad(f"the replacement is one character, not {replacement!r}")
-    scheme = spec.choice("prepend_scheme", SCHEMES, "always")
-    if not spec.flag("add_prefix_space", True) and scheme != "never":
-        raise spec.bad(f"add_prefix_space is false, but the prepend_scheme is {scheme!r}")
-    return replacement, scheme, spec.flag("split", True)
-
-
-def check_metaspace(name: str, value: Any) -> None:
-    """Raises BadArgument where this option cannot have the value; the decoder has the same ones."""
-    if name == "prepend_scheme":
-        check_choice(name, value, SCHEMES)
-    if name == "replacement" and len(value) != 1:
-        raise BadArgument(f"the replacement is one character, not {value!r}", replacement=value)
-
-
-def metaspace_json(replacement: str, scheme: str, split: bool) -> dict[str, Any]:
-    return {"type": "Metaspace", "replacement": replacement, "prepend_scheme": scheme, "split": split}
