@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,7 +61,8 @@ def imports_of(module: str, path: Path) -> Iterator[Import]:
                 yield Import(module, target, node.lineno, at_import)
         inside = at_import and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for child in ast.iter_child_nodes(node):
-            yield from walk(child, inside)
+            if not isinstance(child, ast.expr):  # nothing is imported there
+                yield from walk(child, inside)
 
     yield from walk(ast.parse(path.read_text(encoding="utf-8")), True)
 
@@ -69,7 +71,9 @@ def is_package(name: str) -> bool:
     return name.startswith("arrowprep") and (ROOT.parent / Path(*name.split("."))).is_dir()
 
 
-ALL = [found for module, path in modules() for found in imports_of(module, path)]
+@cache
+def every_import() -> list[Import]:
+    return [found for module, path in modules() for found in imports_of(module, path)]
 
 
 def within(found: Import) -> list[str]:
@@ -79,14 +83,14 @@ def within(found: Import) -> list[str]:
 
 
 def test_the_source_is_read() -> None:
-    assert len(ALL) > 100
-    assert any(found.target == "numpy" for found in ALL)
+    assert len(every_import()) > 100
+    assert any(found.target == "numpy" for found in every_import())
 
 
 def test_the_foundation_needs_the_standard_library_alone() -> None:
     bad = [
         found
-        for found in ALL
+        for found in every_import()
         if found.module in FOUNDATION
         and found.at_import
         and (within(found)[0] not in FOUNDATION if within(found) else not is_standard(found.target))
@@ -111,7 +115,7 @@ def test_tokenize_takes_from_chat_at_first_use_only() -> None:
 
 
 def of_package(package: str) -> list[Import]:
-    return [found for found in ALL if found.module.split(".")[0] == package]
+    return [found for found in every_import() if found.module.split(".")[0] == package]
 
 
 def test_inside_dataset_nothing_looks_up() -> None:
@@ -132,12 +136,12 @@ def test_execute_knows_nothing_of_arrow() -> None:
 
 def test_only_runtime_dependencies_are_imported_with_a_module() -> None:
     allowed = RUNTIME | {"arrowprep", "markupsafe"}  # jinja2 is built on markupsafe and depends on it
-    foreign = [found for found in ALL if found.at_import and not is_standard(found.target)]
+    foreign = [found for found in every_import() if found.at_import and not is_standard(found.target)]
     assert [str(found) for found in foreign if found.target.split(".")[0] not in allowed] == []
 
 
 def test_no_peer_is_imported_but_where_its_own_type_is_asked_for() -> None:
-    found = [found for found in ALL if found.target.split(".")[0] in PEERS]
+    found = [found for found in every_import() if found.target.split(".")[0] in PEERS]
     assert [(it.module, it.target, it.at_import) for it in found] == [
         ("dataset.skin.export", "datasets", False)
     ]

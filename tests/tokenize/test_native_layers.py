@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -84,23 +85,24 @@ PUBLISHED: dict[str, tuple[list[PreTokenizer], bool]] = {
     "between commas": ([CharDelimiterSplit(","), Split(" ", "merged_with_next")], False),
     "the space goes ahead": ([Split(" ", "merged_with_previous"), Split("ab", "isolated")], False),
 }
-BY_NAME = (
-    {}
-    if isinstance(library, str)
-    else {name: engines(*parts, use_regex=use_regex) for name, (parts, use_regex) in PUBLISHED.items()}
-)
+
+
+@cache
+def published(name: str) -> tuple[Any, ReferenceEngine]:
+    parts, use_regex = PUBLISHED[name]
+    return engines(*parts, use_regex=use_regex)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 @given(texts=st.lists(TEXT, max_size=4))
 @settings(max_examples=25, deadline=None)
 def test_published_pre_tokenizers_cut_as_the_reference_does(name: str, texts: list[str]) -> None:
-    check(*BY_NAME[name], pa.array(texts, pa.string()))
+    check(*published(name), pa.array(texts, pa.string()))
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_every_character_is_in_the_sets_that_the_pattern_sees(name: str) -> None:
-    native, reference = BY_NAME[name]
+    native, reference = published(name)
     texts = pa.array([f"a{c} {c}{c}1{c}'s{c}.{c}\n{c} {c}" for c in some_characters(500)])
     found, expected = native.encode(texts, words=True), reference.encode(texts, words=True)
     assert found.ids == expected.ids
