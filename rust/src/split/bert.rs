@@ -3,6 +3,7 @@
 //! Beside white space, and single characters that are a word each. White space is between words and no piece, so a
 //! word is the same piece wherever it stands.
 
+use super::blocks::bits::block_at;
 use super::classify::CpuPath;
 use super::words::{put, Edges, WORDS};
 use crate::bert::{Bert, ALONE, WHITE};
@@ -65,14 +66,8 @@ impl<'a> BertWords<'a> {
         starts[0] = self.open.unwrap_or_default();
         let (mut begun, mut ended) = (self.open.is_some() as usize, 0);
         while self.at < self.text.len() && begun < WORDS {
-            let left = self.text.len() - self.at;
             let mut padded = [0; 64];
-            let block: &[u8; 64] = if left >= 64 {
-                self.text[self.at..self.at + 64].try_into().expect("64 bytes")
-            } else {
-                padded[..left].copy_from_slice(&self.text[self.at..]);
-                &padded
-            };
+            let (block, left) = block_at(self.text, self.at, &mut padded);
             let mut masks = masks(block, self.bert.steps.clean);
             let len = if masks.high == 0 { left.min(64) } else { self.look_up(&mut masks, left.min(64)) };
             let (begins, ends) = self.edges(&masks, len, begun > ended);

@@ -22,7 +22,7 @@ use super::classify::{Classify, CpuPath, Masks, Portable};
 use super::scalar::advance;
 use super::Grammar;
 use crate::unicode::{Characters, CHARACTERS};
-use bits::put_places;
+use bits::{block_at, put_places};
 
 /// Places of one text where a piece begins.
 pub struct Splitter<'a> {
@@ -131,14 +131,8 @@ impl<'a> Splitter<'a> {
                 carry = Carry { clear: 1, ..Carry::default() };
                 continue;
             }
-            let left = self.text.len() - self.at;
             let mut padded = [0; 64];
-            let block: &[u8; 64] = if left >= 64 {
-                self.text[self.at..self.at + 64].try_into().expect("64 bytes")
-            } else {
-                padded[..left].copy_from_slice(&self.text[self.at..]);
-                &padded
-            };
+            let (block, left) = block_at(self.text, self.at, &mut padded);
             // SAFETY: `fill` calls this with a class that the CPU has the features for
             let mut masks = unsafe {
                 match FAMILY {

@@ -1,6 +1,6 @@
 //! Words between white space in text that no step changes: 64 bytes at a time, without a copy.
 
-use super::blocks::bits::put_places;
+use super::blocks::bits::{block_at, put_places};
 use super::classify::CpuPath;
 
 /// What a byte is: a part of a word that stays as it is, white space between words, or neither.
@@ -107,14 +107,8 @@ impl<'a> WordFinder<'a> {
         starts[0] = self.open.unwrap_or_default();
         let (mut begun, mut ended) = (self.open.is_some() as usize, 0);
         while self.at < self.text.len() && begun < WORDS && !self.stopped {
-            let left = self.text.len() - self.at;
             let mut padded = [0; 64];
-            let block: &[u8; 64] = if left >= 64 {
-                self.text[self.at..self.at + 64].try_into().expect("64 bytes")
-            } else {
-                padded[..left].copy_from_slice(&self.text[self.at..]);
-                &padded
-            };
+            let (block, left) = block_at(self.text, self.at, &mut padded);
             let Masks { word, white } = masks(block, self.bytes);
             let other = !(word | white);
             let len = left.min(64).min(other.trailing_zeros() as usize);

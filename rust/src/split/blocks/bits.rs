@@ -1,5 +1,18 @@
 //! The bits of a block: what is said with them whatever the grammar.
 
+/// The 64 bytes of a text from `at` on, in `padded` with zeros behind where it has fewer; how many it has.
+#[inline(always)]
+pub fn block_at<'t>(text: &'t [u8], at: usize, padded: &'t mut [u8; 64]) -> (&'t [u8; 64], usize) {
+    let rest = &text[at..];
+    match rest.first_chunk() {
+        Some(block) => (block, rest.len()),
+        None => {
+            padded[..rest.len()].copy_from_slice(rest);
+            (padded, rest.len())
+        }
+    }
+}
+
 /// The bits before those of `what`. next: whether the first bit beyond the block is of it
 #[inline(always)]
 pub(super) fn behind(what: u64, next: bool, len: usize) -> u64 {
