@@ -3,15 +3,16 @@
     python -m benchmarks.kernel_instructions [--save] TOKENIZER.json ...
 
 Instructions of the kernel's own code a byte of text: cold, distinct and warm as in `benchmarks.kernel`, on
-100 KB of English each. Beside them is what results/kernel_instructions.json has, which --save writes; more
-than 3 % above it is a regression, and the exit code says so. Needs valgrind; half a minute a file. Counts are
-of valgrind's CPU, which has AVX2 and no more.
+100 KB of English each. Beside them is what results/kernel_instructions.json has, which --save writes, file by
+file; more than 3 % above it is a regression, and the exit code says so. Without files it takes those of
+ARROWPREP_CONFORMANCE. Needs valgrind; half a minute a file. Counts are of valgrind's CPU, which has AVX2 and no
+more.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import gzip
 import json
 import os
 import re
@@ -19,36 +20,41 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.kernel_corpus import documents
 
 COLUMNS = ("cold", "distinct", "warm")
 SAVED = Path(__file__).parent / "results" / "kernel_instructions.json"
+GOLDEN = ("gpt2", "qwen3", "llama2like", "minilm", "xlmr", "t5like", "llama3like", "gptoss")
 PART = 100_000  # bytes
 WORSE = 1.03
+MARK = "getloadavg"  # a function of the C library that nothing else calls, and of the module os
 
 
-def run(path: str, texts: str, calls: int) -> None:
-    """The first calls of those that are counted, in a process of their own."""
+def run(path: str, texts: str) -> None:
+    """The calls that are counted, a mark before each."""
     import pyarrow as pa
 
     from arrowprep.tokenize import Tokenizer
 
     parts = [pa.array(part, pa.large_string()) for part in json.loads(Path(texts).read_text())]
     engine = Tokenizer.from_file(path).engine.engine
-    for part in (parts[0], parts[1], parts[1])[:calls]:
+    for part in (parts[0], parts[1], parts[1]):
+        getattr(os, MARK)()
         engine.encode(part)
 
 
-def instructions(path: str, texts: str, calls: int, folder: str) -> int:
-    """Those of a process with so many calls, loading included."""
-    found = Path(folder, f"{calls}.callgrind")
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={found}", sys.executable]
-    module = ["-m", "benchmarks.kernel_instructions", "--run", texts, str(calls), path]
+def instructions(path: str, texts: str, folder: str) -> list[int]:
+    """Those of each call."""
+    found = Path(folder, "callgrind")
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={found}", f"--dump-before={MARK}"]
+    module = [sys.executable, "-m", "benchmarks.kernel_instructions", "--run", texts, path]
     environment = os.environ | {"ARROWPREP_THREADS": "1", "PYTHONHASHSEED": "0"}
     subprocess.run([*command, *module], check=True, capture_output=True, env=environment)
-    return kernel_instructions(found)
+    # a profile is written at every mark, of what was before; the last at the end
+    return [kernel_instructions(Path(profile)) for profile in (f"{found}.2", f"{found}.3", found)]
 
 
 def kernel_instructions(profile: Path) -> int:
@@ -72,36 +78,48 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("tokenizers", nargs="+", help="tokenizer.json files, not compressed")
+    parser.add_argument("tokenizers", nargs="*", help="tokenizer.json files, not compressed")
     parser.add_argument("--save", action="store_true")
-    parser.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--run", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
-        run(arguments.tokenizers[0], arguments.run[0], int(arguments.run[1]))
+        run(arguments.tokenizers[0], arguments.run)
         return
     if not shutil.which("valgrind"):
         raise SystemExit("valgrind is not installed, so nothing can be counted")
     saved = json.loads(SAVED.read_text()) if SAVED.exists() else {}
     worse = False
     print(f"{'':14}" + "".join(f"{column:>20}" for column in COLUMNS) + "   instructions a byte (saved)")
-    for path in arguments.tokenizers:
-        name = Path(path).stem
-        with tempfile.TemporaryDirectory() as folder:
-            texts = Path(folder, "texts.json")
-            parts = documents("english", 2000, PART, 2)
-            texts.write_text(json.dumps(parts))
-            sizes = [sum(len(text.encode()) for text in part) for part in (parts[0], parts[1], parts[1])]
-            totals = [instructions(path, str(texts), calls, folder) for calls in range(len(COLUMNS) + 1)]
-        counts = [more - less for less, more in itertools.pairwise(totals)]
-        found = [round(count / size, 2) for count, size in zip(counts, sizes, strict=True)]
-        before = saved.get(name, found)
-        worse |= any(now > WORSE * then for now, then in zip(found, before, strict=True))
-        print(f"{name:14}" + "".join(f"{n:12.2f} ({b:.2f})" for n, b in zip(found, before, strict=True)))
-        saved[name] = found if arguments.save else before
-    if arguments.save:
-        SAVED.write_text(json.dumps(saved, indent=1) + "\n")
-    elif worse:
+    with tempfile.TemporaryDirectory() as folder:
+        texts = Path(folder, "texts.json")
+        parts = documents("english", 2000, PART, 2)
+        texts.write_text(json.dumps(parts))
+        sizes = [sum(len(text.encode()) for text in part) for part in (parts[0], parts[1], parts[1])]
+        for path in arguments.tokenizers or golden(Path(folder)):
+            name = Path(path).stem
+            counts = instructions(path, str(texts), folder)
+            found = [round(count / size, 2) for count, size in zip(counts, sizes, strict=True)]
+            before = saved.get(name, found)
+            worse |= any(now > WORSE * then for now, then in zip(found, before, strict=True))
+            columns = (f"{now:12.2f} ({then:.2f})" for now, then in zip(found, before, strict=True))
+            print(f"{name:14}" + "".join(columns), flush=True)
+            if arguments.save:
+                saved[name] = found
+                SAVED.write_text(json.dumps(saved, indent=1, sort_keys=True) + "\n")
+    if worse and not arguments.save:
         raise SystemExit("more instructions than before")
+
+
+def golden(folder: Path) -> Iterator[str]:
+    """The tokenizers of ARROWPREP_CONFORMANCE that stand for all kinds, not compressed."""
+    if "ARROWPREP_CONFORMANCE" not in os.environ:
+        raise SystemExit("no tokenizer.json is given, and ARROWPREP_CONFORMANCE names no folder of them")
+    for name in GOLDEN:
+        home = Path(os.environ["ARROWPREP_CONFORMANCE"], "tokenizers", name, "tokenizer.json")
+        packed = home.with_suffix(".json.gz")
+        plain = folder / f"{name}.json"
+        plain.write_bytes(gzip.decompress(packed.read_bytes()) if packed.exists() else home.read_bytes())
+        yield str(plain)
 
 
 if __name__ == "__main__":
