@@ -5,7 +5,7 @@
 Instructions of the kernel's own code a byte of text: cold, distinct and warm as in `benchmarks.kernel`, on
 100 KB of English each. Beside them is what results/kernel_instructions.json has, which --save writes, file by
 file; more than 3 % above it is a regression, and the exit code says so. Without files it takes those of
-ARROWPREP_CONFORMANCE. Needs valgrind; half a minute a file. Counts are of valgrind's CPU, which has AVX2 and no
+ARROWPREP_CONFORMANCE. Needs valgrind; half a minute a file. Counts are of its CPU, which has AVX2 and no
 more.
 """
 
