@@ -47,7 +47,7 @@ impl Entry {
 }
 
 /// A token in 32 bits. A piece with a key is short, and ids are below 1 << 24.
-fn lane(token: &Token) -> u32 {
+pub fn lane(token: &Token) -> u32 {
     token.id | token.start << 24
 }
 

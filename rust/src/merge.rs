@@ -7,7 +7,7 @@ mod lanes;
 pub use lanes::{Lane, Lanes};
 
 use crate::bert::Words;
-use crate::models::Best;
+use crate::models::{Best, KnownParts};
 use crate::pairs::{Pairs, NEVER};
 use crate::spelling::Joins;
 use crate::split::{cpu_path, CpuPath};
@@ -71,7 +71,7 @@ fn ranks_of(rules: &[(u32, u32, u32)], bytes: &[u32; 256]) -> Box<[u32]> {
     ranks
 }
 
-/// Where pieces are worked on; kept between them. best: of models that do not merge; words, spare: of those of words
+/// Where pieces are worked on; kept between them. best, parts: of Unigram; words, spare: of those of words
 #[derive(Default)]
 pub struct Scratch {
     pub best: Vec<Best>,
@@ -79,6 +79,7 @@ pub struct Scratch {
     after: Vec<u32>,
     heap: BinaryHeap<Reverse<u64>>,
     pub words: Words,
+    pub parts: KnownParts,
     pub spare: Spare,
 }
 

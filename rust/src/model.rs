@@ -43,6 +43,7 @@ impl Kind {
         match self {
             Kind::Bytes(bpe) => bpe.learn(unknown, cache, bench),
             Kind::Characters(bpe) => bpe.learn(unknown, cache, bench),
+            Kind::Unigram(unigram) => unigram.learn(unknown, cache, bench, scratch),
             Kind::Words(words) => {
                 words.learn(unknown, cache, bench);
                 self.learn_one_by_one(unknown, cache, bench, scratch);
@@ -59,6 +60,14 @@ impl Kind {
             {
                 cache.insert(key, &bench.unit);
             }
+        }
+    }
+
+    /// The same of a long piece.
+    pub fn spell_long(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) -> Spelled {
+        match self {
+            Kind::Unigram(unigram) => unigram.spell_by_parts(piece, scratch, out),
+            kind => kind.spell(piece, None, scratch, out),
         }
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -168,6 +169,24 @@ def test_plain_words_beside_others_in_small_worlds(normalizer: Any) -> None:
         assert native.encode(worlds, offsets=True, words=True) == ReferenceEngine(pipeline).encode(
             worlds, offsets=True, words=True
         )
+
+
+@pytest.mark.parametrize("unknown", ["<unk>", "u", "中é"])
+def test_parts_are_put_together_only_where_rounding_decides_nothing(unknown: str) -> None:
+    """Sums that tie, and differ as floats by what came before; unknown stretches over every edge."""
+    random = Random(7)
+    ties = [-0.1, -0.2, -0.3, -0.4, -0.7, -1.1, -2.2, 0.3]
+    for _ in range(25):
+        letters = ["a", "é", "中", ".", ":", SPACE]
+        longer = ["".join(random.choices("aaé中", k=random.randint(2, 3))) for _ in range(6)]
+        known = random.sample(letters, random.randint(3, len(letters))) + longer + [f"{SPACE}a", "..", "a-"]
+        vocab = [(unknown, random.choice(ties)), *((token, random.choice(ties)) for token in known)]
+        model = models.Unigram(vocab, 0, byte_fallback=False)
+        some = [*"aaaé中.:-", "x", unknown, "aa", "\U0001f600"]
+        words = ["".join(random.choices(some, k=random.randint(1, 12))) for _ in range(60)]
+        words += ["".join(random.choices("aaéa.:", k=random.randint(20, 90))) for _ in range(20)]
+        words += ["a" * 300 + ".a", "a." * 2100]
+        check(tokenizer(model, None, PRE_TOKENIZERS[1]), [" ".join(words[:40]), *words])
 
 
 def test_marks_behind_letters_are_left_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

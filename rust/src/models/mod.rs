@@ -8,6 +8,7 @@ mod parts;
 mod placed;
 mod short_words;
 mod unigram;
+mod unigram_parts;
 mod words;
 
 pub use affixes::Affixes;
@@ -16,4 +17,5 @@ pub use character_bpe::{spaced, CharacterBpe, Options, Unknown};
 pub use over_bytes::OverBytes;
 pub use parts::{bert, Parts, UNIGRAM};
 pub use unigram::{Best, Unigram};
+pub use unigram_parts::KnownParts;
 pub use words::{Spelling, WordModel};

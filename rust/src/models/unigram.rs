@@ -1,6 +1,8 @@
 //! Unigram: the most likely way to spell a piece, given a score for each token.
 
-use super::spaced;
+use super::unigram_parts::{UnigramParts, LONGEST_CUT};
+use super::{spaced, Bench};
+use crate::cache::{bytes_of, key_of, Cache, Key, LONGEST_KEY};
 use crate::merge::{Scratch, Token};
 use crate::model::Spelled;
 use crate::trie::{Trie, NONE};
@@ -18,6 +20,10 @@ pub struct Unigram {
     bytes: [u32; 256],
     /// the character that stands for a space
     visible: Vec<u8>,
+    /// ids of the characters of ASCII, or NONE
+    ascii: [u32; 128],
+    /// None where a piece may not be cut
+    parts: Option<UnigramParts>,
 }
 
 /// The best way to a place of a piece: its score, and the last token of it.
@@ -31,6 +37,11 @@ pub struct Best {
 }
 
 const UNREACHED: u32 = u32::MAX;
+
+/// Places of a part of a piece where the best way to there is not the best for sure: a bit each.
+type Unsure = [u64; 4];
+/// No longer part is spelled for itself.
+const LONGEST_PART: usize = 255;
 
 impl Unigram {
     /// Tokens with a score each, in the order of ids; of equal ones the last counts.
@@ -56,13 +67,23 @@ impl Unigram {
         }
         let strings: Vec<_> = spans.iter().map(|&(at, size, id)| (&data[at..at + size], id)).collect();
         let trie = Trie::new(&strings).ok_or("the vocabulary is too large")?;
+        let unknown_score = scores.iter().copied().reduce(f64::min).unwrap_or(0.0) - UNKNOWN_PENALTY;
+        let most = scores.iter().fold(unknown_score.abs(), |most, score| most.max(score.abs()));
+        let is_known = |id: u32| Some(id) != unknown;
+        let texts = strings.iter().map(|&(text, id)| (text, is_known(id)));
+        let unknown_text = strings.iter().find(|string| !is_known(string.1)).map(|string| string.0);
+        let parts = UnigramParts::new(texts, unknown_text, most);
         let byte = |byte: usize| match byte_fallback {
             true => trie.find(format!("<0x{byte:02X}>").as_bytes()).unwrap_or(NONE),
             false => NONE,
         };
         Ok(Unigram {
             bytes: std::array::from_fn(byte),
-            unknown_score: scores.iter().copied().reduce(f64::min).unwrap_or(0.0) - UNKNOWN_PENALTY,
+            unknown_score,
+            parts,
+            ascii: std::array::from_fn(|code| {
+                trie.find(&[code as u8]).filter(|&id| is_known(id)).unwrap_or(NONE)
+            }),
             scores: scores.to_vec(),
             unknown,
             visible: if visible.is_empty() { b" " } else { visible }.to_vec(),
@@ -72,8 +93,76 @@ impl Unigram {
 
     /// Append the tokens of a piece.
     pub fn spell(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) -> Spelled {
-        let best = &mut scratch.best;
-        self.find_best(piece, best);
+        self.find_best::<false>(piece, &mut scratch.best);
+        self.follow(piece, &scratch.best, out)
+    }
+
+    /// The tokens of a piece in the place of what `out` has, by its parts, most of which came by before.
+    pub fn spell_by_parts(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) -> Spelled {
+        out.clear();
+        let Some(parts) = self.parts.as_ref().filter(|_| piece.len() <= LONGEST_CUT) else {
+            return self.spell(piece, scratch, out);
+        };
+        let mut start = 0;
+        while start < piece.len() {
+            let stop = parts.end(piece, start);
+            let (part, first) = (&piece[start..stop], out.len());
+            if part.len() == piece.len() || !self.put_part(part, scratch, out) {
+                out.clear();
+                return self.spell(piece, scratch, out);
+            }
+            out[first..].iter_mut().for_each(|token| token.start += start as u32);
+            start = stop;
+        }
+        Spelled::Whole
+    }
+
+    /// Append the tokens of a part of a piece; false where it is not sure that they are its tokens there.
+    #[inline(always)]
+    fn put_part(&self, part: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) -> bool {
+        if let &[byte @ ..=127] = part {
+            let id = self.ascii[byte as usize];
+            if id != NONE {
+                out.push(Token { id, start: 0 });
+                return true;
+            }
+        }
+        if part.len() > LONGEST_KEY {
+            return part.len() <= LONGEST_PART && self.spell_part(part, scratch, out);
+        }
+        let key = key_of(part);
+        if scratch.parts.put(key, out) {
+            return true;
+        }
+        let first = out.len();
+        let is_sure = self.spell_part(part, scratch, out);
+        if is_sure {
+            scratch.parts.keep(key, &out[first..]);
+        }
+        is_sure
+    }
+
+    /// The same without what came by before.
+    #[inline(never)]
+    fn spell_part(&self, part: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) -> bool {
+        let unsure = self.find_best::<true>(part, &mut scratch.best);
+        is_sure(&unsure, part, &scratch.best) && self.follow(part, &scratch.best, out) == Spelled::Whole
+    }
+
+    /// Work out short pieces, and keep them in the cache: changes no result. Those that are not whole are left.
+    pub fn learn(&self, unknown: &[Key], cache: &mut Cache, bench: &mut Bench, scratch: &mut Scratch) {
+        for &key in unknown {
+            let (bytes, len) = bytes_of(key);
+            if !cache.has(key)
+                && self.spell_by_parts(&bytes[..len], scratch, &mut bench.unit) == Spelled::Whole
+            {
+                cache.insert(key, &bench.unit);
+            }
+        }
+    }
+
+    /// Append the tokens of the best way to spell a piece.
+    fn follow(&self, piece: &[u8], best: &[Best], out: &mut Vec<Token>) -> Spelled {
         let first = out.len();
         let mut spelled = Spelled::Whole;
         let mut stop = piece.len();
@@ -103,7 +192,20 @@ impl Unigram {
     }
 
     /// Viterbi over the ends of tokens; of equal ways the one found first. Source: Kudo (2018).
-    fn find_best(&self, piece: &[u8], best: &mut Vec<Best>) {
+    /// SURE: whether to say where it is not sure, of a piece of at most LONGEST_PART bytes
+    fn find_best<const SURE: bool>(&self, piece: &[u8], best: &mut Vec<Best>) -> Unsure {
+        let mut unsure = [0; 4];
+        let parts = self.parts.as_ref().filter(|_| SURE);
+        let mut reach = |best: &mut [Best], end: usize, score: f64, start: usize, id: u32| {
+            if let Some(parts) = parts.filter(|_| best[end].start != UNREACHED) {
+                if parts.is_close(score, best[end].score) {
+                    unsure[end / 64] |= 1 << (end % 64);
+                } else if score > best[end].score {
+                    unsure[end / 64] &= !(1 << (end % 64));
+                }
+            }
+            offer(&mut best[end], score, start, id);
+        };
         best.clear();
         best.resize(piece.len() + 1, Best { score: 0.0, start: UNREACHED, id: NONE });
         let mut start = 0;
@@ -113,13 +215,14 @@ impl Unigram {
             let mut is_known = false;
             self.trie.each_start(&piece[start..], |length, id| {
                 is_known |= start + length == single;
-                offer(&mut best[start + length], here + self.scores[id as usize], start, id);
+                reach(best, start + length, here + self.scores[id as usize], start, id);
             });
             if !is_known {
-                offer(&mut best[single], here + self.unknown_score, start, NONE);
+                reach(best, single, here + self.unknown_score, start, NONE);
             }
             start = single;
         }
+        unsure
     }
 
     /// The tokens of a stretch of unknown characters, the last one first.
@@ -142,6 +245,15 @@ impl Unigram {
         out.push(Token { id, start });
         Spelled::Whole
     }
+}
+
+/// Whether each choice on the best way was sure.
+fn is_sure(unsure: &Unsure, part: &[u8], best: &[Best]) -> bool {
+    let mut at = part.len();
+    while at > 0 && unsure[at / 64] >> (at % 64) & 1 == 0 {
+        at = best[at].start as usize;
+    }
+    at == 0
 }
 
 #[inline(always)]

@@ -221,7 +221,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             Kind::Bytes(bpe) => {
                 bpe.spell_by_units(piece, cache, bench, scratch, tokens) || cache.is_worth(piece)
             }
-            kind => match kind.spell(piece, None, scratch, tokens) {
+            kind => match kind.spell_long(piece, scratch, tokens) {
                 Spelled::Whole => cache.is_worth(piece),
                 Spelled::Uneven => return self.uneven(place, piece, None),
                 Spelled::Failed => return self.hard(place, Spelled::Failed),
