@@ -88,7 +88,9 @@ def test_a_character_without_a_token_for_it_fails_alike(model: models.Unigram, t
 @settings(max_examples=40, deadline=None)
 def test_graphemes_are_replaced_whole(texts: list[str]) -> None:
     every = {bytes([code]): new for code, new in zip(b"a\t\r\xe0\xe1", ["A", " ", " ", "", "q"], strict=True)}
+    every["\u0600가".encode()] = "b"  # what stays by itself does not behind what joins it
     model = models.Unigram([("<unk>", 0.0), *((c, -1.0) for c in f"abA{SPACE}\u0915가")], 0)
+    texts = [*texts, "가\u0600가 가", "\u0600\u0600가"]
     check(tokenizer(model, normalizers.Precompiled(charsmap(every)), pre_tokenizers.Metaspace()), list(texts))
 
 

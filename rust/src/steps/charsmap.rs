@@ -5,6 +5,7 @@
 use crate::aligned::{Aligned, Rewriter, View};
 use crate::unicode::{count, decode, is_continuation, start_before, Characters};
 use crate::unicode_runs::JOINS;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A grapheme of so many bytes is looked up character by character, a shorter one whole.
 const LONGEST_GRAPHEME: usize = 6;
@@ -26,7 +27,11 @@ pub struct Charsmap {
     full: bool,
     /// of ASCII: whether it stays as it is and joins nothing
     plain: [bool; 128],
+    /// others that were seen to do so, by their lower bits: most of a text are few
+    seen: Box<[AtomicU32]>,
 }
+
+const SEEN: usize = 1 << 14; // 64 KB
 
 impl Charsmap {
     /// map: as in a file; full: whether what is replaced stands for all of its characters, not for the first
@@ -37,7 +42,8 @@ impl Charsmap {
         let unit = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
         let units: Vec<u32> = units.chunks_exact(4).map(unit).collect(); // as fast as a copy, without an Option each
         units.first()?;
-        let mut made = Charsmap { units, texts: texts.to_vec(), full, plain: [false; 128] };
+        let seen = (0..SEEN).map(|_| AtomicU32::new(0)).collect();
+        let mut made = Charsmap { units, texts: texts.to_vec(), full, plain: [false; 128], seen };
         made.plain =
             std::array::from_fn(|code| JOINING.of(code as u32) == 0 && made.find(&[code as u8]).is_none());
         Some(made)
@@ -104,6 +110,11 @@ impl Charsmap {
                 continue;
             }
             let (code, mut len) = decode(text, at);
+            if byte >= 0x80 && before & ATTACHES == 0 && self.stays(code, &text[at..at + len]) {
+                (before, cluster) = (0, at);
+                at += len;
+                continue;
+            }
             let mut joins = JOINING.of(code);
             if text[at..].starts_with(b"\r\n") {
                 // one grapheme, whatever stands around it
@@ -130,6 +141,20 @@ impl Charsmap {
         }
         out.keep(kept, text.len());
         Some(kept > 0)
+    }
+
+    /// Whether a character that is not ASCII stays as it is, whatever stands around it, unless what is before it joins it.
+    #[inline]
+    fn stays(&self, code: u32, character: &[u8]) -> bool {
+        let seen = &self.seen[code as usize % SEEN];
+        if seen.load(Ordering::Relaxed) == code {
+            return true;
+        }
+        let stays = JOINING.of(code) == 0 && self.find(character).is_none();
+        if stays {
+            seen.store(code, Ordering::Relaxed);
+        }
+        stays
     }
 
     /// Put what text[start..stop] is replaced by behind all from `kept` on; whether it is.
