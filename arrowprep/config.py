@@ -18,8 +18,9 @@ _OFF = {"", "0", "off", "false", "f", "no", "n"}
 
 def _cache_dir() -> Path:
     # one Path: each takes as long as a short text
-    caches = os.environ.get("XDG_CACHE_HOME") or f"{os.path.expanduser('~')}/.cache"
-    return Path(os.environ.get("ARROWPREP_CACHE") or f"{caches}/arrowprep").expanduser()
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    found = Path(os.environ.get("ARROWPREP_CACHE") or os.path.expanduser(f"{caches}/arrowprep"))
+    return found.expanduser() if str(found).startswith("~") else found
 
 
 def _word(name: str, default: str = "") -> str:

@@ -15,7 +15,7 @@ from arrowprep.tokenize.native_library import LayerPrograms
 from arrowprep.tokenize.native_sets import members
 from arrowprep.tokenize.oniguruma import Pattern
 from arrowprep.tokenize.pattern_steps import program_of
-from arrowprep.tokenize.pattern_syntax import Chars, Either, End, Node, Repeat, Row, Unknown, parse
+from arrowprep.tokenize.pattern_syntax import Chars, Either, End, Node, Repeat, Row, Unknown, Value, parse
 from arrowprep.tokenize.plain_sets import Codes
 from arrowprep.tokenize.pre_tokenizers import (
     BertPreTokenizer,
@@ -32,7 +32,6 @@ from arrowprep.tokenize.pre_tokenizers import (
 from arrowprep.tokenize.pre_tokenizers.characters import NOT_BLANK, WORDS, numeric, punctuation
 from arrowprep.tokenize.pre_tokenizers.scripts import script_numbers
 from arrowprep.tokenize.pre_tokenizers.split import BEHAVIORS
-from arrowprep.tokenize.value import Value
 
 MOST_CLASSES = 64
 BY_LENGTH, BY_SCRIPTS = 5, 6  # in place of a behavior

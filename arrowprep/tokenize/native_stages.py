@@ -107,4 +107,4 @@ class FlatStages:
         pairs = zip(self._steps, self._layers, strict=True)
         parts = [StageParts(steps.parts, addressof(layers) if layers else None) for steps, layers in pairs]
         # a type of ctypes takes 40 us to make
-        self.parts = (StageParts * len(parts))(*parts) if parts else None
+        self.parts = parts[0] if len(parts) == 1 else (StageParts * len(parts))(*parts) if parts else None

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import re
 
-from arrowprep.tokenize.pattern_case import ignoring_case, may_be_folded
-from arrowprep.tokenize.value import Value
-
 
 class Unknown(Exception):
     """What in a pattern is not known here."""
+
+
+class Value:
+    """What its initializer sets is all that it is.
+
+    A frozen dataclass takes a millisecond to make, a named tuple a quarter, which first ids wait for.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
 
 
 class Chars(Value):
@@ -120,8 +133,11 @@ def parse(source: str) -> Node:
     tree = parser.either()
     if parser.rest():
         raise Unknown("a bracket that closes nothing")
-    if may_be_folded(parser.letters):
-        raise Unknown("letters that a ligature is another case of")
+    if parser.letters.strip():
+        from arrowprep.tokenize.pattern_case import may_be_folded  # few patterns ignore case
+
+        if may_be_folded(parser.letters):
+            raise Unknown("letters that a ligature is another case of")
     return tree
 
 
@@ -269,6 +285,8 @@ class _Parser:
         if not self._ignores_case or source.startswith((r"\p", r"\P")):
             self.letters += " "
             return Chars(source)  # a property outside of a class has its own case
+        from arrowprep.tokenize.pattern_case import ignoring_case
+
         letter = ignoring_case(source)
         if letter is None:
             raise Unknown("a set of characters that ignores case")

@@ -51,15 +51,16 @@ def runs_of(kinds: str, own: Codes, has_own: npt.NDArray[np.bool_]) -> Codes:
     has_kind = np.zeros(128, bool)
     has_kind[list(kinds.encode())] = True
     inside = has_kind[letters]
-    edges = starts[np.append(inside[0], inside[1:] != inside[:-1])]
+    begins = inside.copy()
+    np.not_equal(inside[1:], inside[:-1], out=begins[1:])
+    edges = starts[begins]
     wrong = own[has_kind[letters[_run_of(own)]] != has_own]
     if len(wrong):
         edges = np.sort(np.concatenate([edges, wrong, wrong + 1]))
         # what begins and ends at a place, or the other way round, does neither
         firsts = np.flatnonzero(np.append(True, edges[1:] != edges[:-1]))
         edges = edges[firsts[np.append(firsts[1:], len(edges)) - firsts & 1 == 1]]
-    found: Codes = np.append(edges, [0x110000] * (len(edges) % 2))
-    return found
+    return np.concatenate([edges, [0x110000]]) if len(edges) % 2 else edges
 
 
 @cache

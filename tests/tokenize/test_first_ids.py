@@ -36,9 +36,7 @@ def split(pattern):
 
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-OF_PATTERNS = (
-    "character_runs native_layers native_sets pattern_case pattern_steps pattern_syntax plain_sets value"
-)
+OF_PATTERNS = "character_runs native_layers native_sets pattern_steps pattern_syntax plain_sets"
 
 
 @pytest.mark.parametrize(
