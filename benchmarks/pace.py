@@ -1,6 +1,6 @@
 """How fast another Python thread goes while the kernel works: a loop that counts, on one of two cores.
 
-    python -m benchmarks.pace [--megabytes 20] [--repeats 3]
+    python -m benchmarks.pace [--megabytes 10] [--repeats 3]        a minute
 
 The kernel has one thread here. Pace is what the loop counts a second beside the work, to what it counts
 beside a process that burns a core and has a lock of its own, in turn, so that a machine with fewer idle cores
@@ -26,13 +26,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from arrowprep import configure
+from arrowprep import configure, data
 from arrowprep.tokenize import Tokenizer, models, native_library, pre_tokenizers, trainers
-from benchmarks import corpus
-from benchmarks.train import texts_of
+from benchmarks.kernel_corpus import documents
 
 WANTED = 0.8
-BURNT_S = 0.5
+BURNT_S = 0.3
 Work = Callable[[], Any]
 
 
@@ -121,13 +120,13 @@ def counted(cutter: Any, column: pa.Array) -> Work:
 
 
 def works(folder: Path, megabytes: float) -> dict[str, Work]:
-    texts = texts_of(megabytes)
+    [texts] = documents("code", 2000, int(megabytes * 1e6), 1)
     column = pa.array(texts, pa.large_string())
     lines = folder / "lines.txt"
     lines.write_text("".join(texts), encoding="utf-8")
-    engine = Tokenizer.from_file(str(corpus.make(folder).tokenizer / "tokenizer.json")).engine.engine
+    engine = Tokenizer.from_file(data.GPT2 / "tokenizer.json.gz").engine.engine
     ids = engine.encode(column).ids
-    times = max(int(80 // megabytes), 1)  # a second or so
+    times = max(int(40 // megabytes), 1)  # half a second or so
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe = {"vocab_size": 32_000, "initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
     return {
@@ -153,29 +152,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--megabytes", type=float, default=20)
+    parser.add_argument("--megabytes", type=float, default=10)
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     configure(threads=1)
     with tempfile.TemporaryDirectory() as folder:
         named = works(Path(folder), arguments.megabytes)
-        kernel, held = Kernel(), {}
-        for name, work in named.items():
-            work()  # what is imported and made once
-            held[name] = kernel.held_by(work)
-        pace = Pace()
+        kernel, pace = Kernel(), Pace()
         print(f"{'':26}{'held':>8}{'to control':>12}{'to alone':>10}   wanted {WANTED:.0%}")
         for name, work in named.items():
-            ratios, alones = [], []
+            work()  # what is imported and made once
+            shares, ratios, alones = [], [], []
             for _ in range(arguments.repeats):
                 alone = pace.beside(waited)
                 with burning():
                     control = pace.beside(waited)
-                found = pace.beside(work)
+                found = pace.beside(lambda work=work, shares=shares: shares.append(kernel.held_by(work)))
                 ratios.append(found / control)
                 alones.append(found / alone)
-            medians = map(statistics.median, (ratios, alones))
-            print(f"{name:26}{held[name]:8.0%}" + "{:12.0%}{:10.0%}".format(*medians), flush=True)
+            medians = map(statistics.median, (shares, ratios, alones))
+            print(f"{name:26}" + "{:8.0%}{:12.0%}{:10.0%}".format(*medians), flush=True)
         pace.end()
 
 
