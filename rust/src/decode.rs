@@ -2,6 +2,7 @@
 
 use crate::spelling::spelled;
 use crate::threads::from_both_ends;
+use crate::utf8::valid_prefix;
 use std::ops::Range;
 
 /// What the tokens of a pipeline become, by id.
@@ -111,8 +112,8 @@ impl Decoder {
                 self.put(token, out);
             }
         }
-        if let Err(error) = std::str::from_utf8(&out[first..]) {
-            let valid = first + error.valid_up_to();
+        let valid = first + valid_prefix(&out[first..]);
+        if valid < out.len() {
             let replaced = String::from_utf8_lossy(&out[valid..]).into_owned();
             out.truncate(valid);
             out.extend_from_slice(replaced.as_bytes());

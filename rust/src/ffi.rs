@@ -22,6 +22,7 @@ use crate::tokenizer::{Tokenizer, Worker};
 use crate::train::count::Counter;
 use crate::train::cutting::Cutting;
 use crate::train::learn::{Learner, Merge};
+use crate::utf8::valid_prefix;
 use given::{room, values};
 pub use given::{DecoderParts, ModelParts, PipelineParts, RowLayout, Rows, Strings, Texts};
 pub use results::{CountedPieces, DecodedColumn, EncodedColumns, FileParts, LineColumns};
@@ -236,7 +237,7 @@ unsafe fn alone<const TRACE: bool>(
     let count = caught(failure, || {
         // SAFETY: the header asks for these
         let (tokenizer, text) = unsafe { (&*tokenizer, values(text, size)?) };
-        if size >= u32::MAX as usize || std::str::from_utf8(text).is_err() {
+        if size >= u32::MAX as usize || valid_prefix(text) < size {
             return Err((0, "the text is not UTF-8, or longer than 4 GB".into()));
         }
         let mut worker = Worker::<TRACE>::new(tokenizer, text);
