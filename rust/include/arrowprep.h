@@ -221,7 +221,8 @@ typedef struct {
 
 /* A pipeline over a model, which it keeps alive.
  * cut: 0 not at all, by the pattern of 1 GPT-2, 2 cl100k, 3 Qwen 2, 4 o200k, 5 Tekken,
- *   6 Kimi K2, 7 DeepSeek V3; 64 before each space, 65 into BERT's words, of a model that normalizes them
+ *   6 Kimi K2, 7 DeepSeek V3; 64 before each space, 65 into BERT's words, for models
+ *   that normalize them (option 8) and for no others
  * before: what is done to a text before the tokens in_normalized are looked for in it
  * stages: what is done after that, each to what the one before made, before `cut` cuts */
 typedef struct {

@@ -12,9 +12,10 @@ mod results;
 
 use crate::arrow_lists::ArrowArray;
 use crate::batch::{self, Problem};
+use crate::cut::Cut;
 use crate::decode::Decoder;
 use crate::lines;
-use crate::model::Model;
+use crate::model::{Kind, Model};
 use crate::models;
 use crate::read::{self, Parts};
 use crate::split::{cpu_path, CpuPath};
@@ -141,6 +142,10 @@ pub unsafe extern "C" fn arrowprep_tokenizer_new(
         // SAFETY: passed on
         let (route, in_raw, in_normalized) =
             unsafe { (parts.route()?, parts.in_raw.matcher()?, parts.in_normalized.matcher()?) };
+        let has_words = matches!(&model.kind, Kind::Words(words) if words.bert.is_some());
+        if has_words != (route.cut == Cut::Bert) {
+            return Err(refused("BERT's words are cut for models that normalize them, and for no others"));
+        }
         Ok(Box::new(Tokenizer::new(model, route, in_raw, in_normalized)))
     })
 }
