@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from contextlib import AbstractContextManager, nullcontext
+from ctypes import byref
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 
 from arrowprep.errors import TokenizerError
 from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
-from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.native_library import Added, KernelFailure, call, flat_list, load
+from arrowprep.tokenize.native_models import AS_BERT, CLEAN, OVER_BYTES, compiled_model, shape_of_words
+from arrowprep.tokenize.native_pipeline import BEFORE_SPACES, BERT, GPT2, WHOLE, Route, RouteParts
 from tests.tokenize.test_native import check, engines, some_characters
 
 library = load()
@@ -184,3 +188,20 @@ def test_a_word_that_no_token_stands_for_is_the_error_of_the_reference() -> None
     assert native.encode(pa.array(["a a"])).ids.to_pylist() == [[0, 0]]
     with pytest.raises(TokenizerError, match=r"row 1: the unknown token '\[UNK\]' is not in the vocabulary"):
         native.encode(pa.array(["a", "a b"]))
+
+
+@pytest.mark.parametrize("cut", [WHOLE, GPT2, BEFORE_SPACES, BERT])
+@pytest.mark.parametrize("options", [0, OVER_BYTES, AS_BERT, AS_BERT | CLEAN])
+@pytest.mark.parametrize("model", [word_piece(), models.WordLevel({"a": 0, "<unk>": 1})])
+def test_berts_words_are_cut_for_models_that_normalize_them_and_for_no_others(
+    model: models.WordPiece | models.WordLevel, options: int, cut: int
+) -> None:
+    # what becomes of a piece that holds two of BERT's words would hang on the size of the cache
+    compiled = compiled_model(library, model, shape_of_words(model, options), 1 << 20)
+    nothing = flat_list([])
+    parts = RouteParts(Route(cut=cut), Added(nothing.strings), Added(nothing.strings)).parts
+    fits = (cut == BERT) == bool(options & AS_BERT)
+    refused = pytest.raises(KernelFailure, match="BERT's words are cut for models that normalize them")
+    expected: AbstractContextManager[Any] = nullcontext() if fits else refused
+    with expected:
+        call(library, "arrowprep_tokenizer_new", "arrowprep_tokenizer_free", compiled.pointer, byref(parts))
