@@ -29,7 +29,7 @@ class Strings(Structure):
     _fields_ = [("data", c_void_p), ("size", c_size_t), ("offsets", c_void_p), ("count", c_size_t)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)  # not frozen: who passes an exception on sets its traceback
 class KernelFailure(Exception):
     """What a call said went wrong. row: of the text at fault, or -1"""
 

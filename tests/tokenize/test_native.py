@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +21,7 @@ from arrowprep.tokenize import AddedToken, Tokenizer, models, normalizers, pre_t
 from arrowprep.tokenize.byte_characters import to_byte_characters
 from arrowprep.tokenize.engine import Engine, choose_engine
 from arrowprep.tokenize.native import NativeEngine, compile_pipeline
-from arrowprep.tokenize.native_library import load
+from arrowprep.tokenize.native_library import KernelFailure, load
 from arrowprep.tokenize.native_pipeline import GRAMMARS
 from arrowprep.tokenize.patterns import Regex
 from arrowprep.tokenize.reference import ReferenceEngine
@@ -300,6 +302,15 @@ def test_bytes_that_are_no_text_are_refused_with_their_row(bad: bytes) -> None:
 def test_offsets_that_lead_out_of_the_data_are_refused(offsets: list[int]) -> None:
     with pytest.raises(NotText, match=r"row [01]: the offsets"):
         engines(byte_tokenizer())[0].encode(column_of(offsets, b"text"))
+
+
+def test_what_the_kernel_says_goes_through_a_context_manager() -> None:
+    @contextmanager
+    def passing_on() -> Iterator[None]:
+        yield
+
+    with pytest.raises(KernelFailure, match="no text"), passing_on():
+        raise KernelFailure("no text", 3)
 
 
 @pytest.mark.parametrize("type", [pa.string(), pa.large_string()], ids=str)
