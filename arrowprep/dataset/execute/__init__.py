@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from arrowprep.dataset.execute.base import Executor, Outcome, Worker, in_worker
+from arrowprep.dataset.execute.base import Executor, Outcome, Worker, in_worker, undisturbed
 from arrowprep.dataset.execute.inline import Inline
 from arrowprep.errors import BadArgument
 
-__all__ = ["Executor", "Inline", "Outcome", "Worker", "choose_executor", "in_worker"]
+__all__ = ["Executor", "Inline", "Outcome", "Worker", "choose_executor", "in_worker", "undisturbed"]
 
 
 CONTEXTS = ("spawn", "forkserver", "fork")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 
@@ -46,14 +47,32 @@ class Executor(Protocol):
 
 
 _in_worker = False
+_undisturbed = False
 
 
 def enter_worker() -> None:
     """Say that this process is a worker: what runs here starts no further processes."""
-    global _in_worker
+    global _in_worker, _undisturbed
     _in_worker = True
+    _undisturbed = False  # whatever the process that it was forked from was at
 
 
 def in_worker() -> bool:
     """Whether this process is a worker."""
     return _in_worker
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Something that a cancelled worker does to its end, and stops behind it."""
+    global _undisturbed
+    before, _undisturbed = _undisturbed, True
+    try:
+        yield
+    finally:
+        _undisturbed = before
+
+
+def is_undisturbed() -> bool:
+    """Whether this process is inside of `undisturbed`."""
+    return _undisturbed

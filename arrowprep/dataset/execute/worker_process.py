@@ -67,7 +67,6 @@ class _Session:
         self._connection = connection
         self._inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self._busy = False  # inside of the user's code
-        self._undisturbed = False  # no message is left half in the pipe, and no worker half made
         self._cancelled = False
         self._worker: base.Worker | None = None
         self._rows = 0
@@ -110,7 +109,7 @@ class _Session:
             self._inbox.put(message)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if not self._undisturbed:
+        if not base.is_undisturbed():
             self._stop_if_cancelled()
 
     def _stop_if_cancelled(self) -> None:
@@ -149,11 +148,8 @@ class _Session:
             os.umask(world.umask)
         config.configure(**settings)
         make_worker: base.MakeWorker = unpack(maker)
-        self._undisturbed = True
-        try:
+        with base.undisturbed():  # no worker is left half made
             self._worker = make_worker(rank)
-        finally:
-            self._undisturbed = False
         self._stop_if_cancelled()
         return ("begun",)
 
@@ -173,9 +169,8 @@ class _Session:
         self._rows += rows
         if time.monotonic() - self._told > PROGRESS_S:
             self._told = time.monotonic()
-            self._undisturbed = True
-            self._connection.send(("progress", self._rows))
-            self._undisturbed = False
+            with base.undisturbed():  # no message is left half in the pipe
+                self._connection.send(("progress", self._rows))
             self._rows = 0
         self._stop_if_cancelled()
 

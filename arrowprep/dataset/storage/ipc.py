@@ -34,6 +34,7 @@ class Writer:
         self._folder, self._sink, self._compression = path.parent, sink, compression
         options = pa.ipc.IpcWriteOptions(compression=compression)
         self._writer = pa.ipc.new_file(pa.PythonFile(sink, "w"), schema, options=options)
+        self.whole_batches = 0
 
     @property
     def written(self) -> int:
@@ -45,6 +46,7 @@ class Writer:
             require(self._folder, batch.nbytes, "the next batch needs")
         with telling_folder(self._folder, batch.nbytes):
             self._writer.write_batch(batch, dict(custom_metadata or {}))
+        self.whole_batches += 1
 
     def write_table(self, table: pa.Table, max_chunksize: int | None = None) -> None:
         for batch in table.to_batches(max_chunksize):
@@ -63,11 +65,12 @@ def write_aside(
 ) -> Iterator[Writer]:
     """A writer of an Arrow IPC file that appears under its name when it is whole, or not at all.
 
-    keep: leave what was written aside when it fails, for `leftovers` to find
+    keep: leave what was written aside when it fails, for `leftovers` to find, if a batch of it is whole
 
     Raises CacheError where the folder cannot be written.
     """
     aside = aside_of(path)
+    writer = None
     try:
         with telling_folder(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +83,7 @@ def write_aside(
         with telling_folder(path.parent):
             os.replace(aside, path)
     finally:
-        if not keep:
+        if not (keep and writer is not None and writer.whole_batches):
             with contextlib.suppress(OSError):
                 aside.unlink()
 

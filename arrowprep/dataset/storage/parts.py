@@ -59,25 +59,28 @@ class PartWriter:
         self._outlook: Outlook | None = Outlook(plan.stem, plan.num_rows)
         self._done_rows = self._done_bytes = 0
         self._parts: list[Part] = []
-        self._pending: list[pa.Table] = []
+        self._pending: list[tuple[pa.Table, Span]] = []
         self._pending_bytes = 0
-        self._pending_span: Span | None = None
         self._schema: pa.Schema | None = None
         self._note: dict[str, Any] = {}
         self._written_note: dict[str, Any] = {}
         self._flushed = time.monotonic()
         self._open: ExitStack | None = None
         self._writer: Any = None
+        self._files = 0
         self._path = self._stem
         self._spans: list[Span] = []
+        self._is_torn = False  # a write was begun and not ended: nobody knows what the file holds of it
 
     def append(self, table: pa.Table, span: Span, note: dict[str, Any]) -> None:
         """Add what the input rows of `span` became. Raises TypeConflict when no type holds both.
 
+        Whatever stops it, Ctrl-C at any place too, what is kept is whole, and `abandon` finds it so.
+
         note: what an entry of this part alone would say of itself; JSON, kept in the schema's metadata
         """
         schema = self._widened(table.schema)
-        if self._pending_span is not None and self._pending_span.stop != span.start:
+        if self._pending and self._pending[-1][1].stop != span.start:
             self._flush()
         is_new = note is not self._note and note != self._note
         if is_new or (schema is not self._schema and self._writer is not None):
@@ -85,9 +88,7 @@ class PartWriter:
             self._flush()
             self._close_file()
         self._schema, self._note = schema, note
-        start = span.start if self._pending_span is None else self._pending_span.start
-        self._pending_span = Span(start, span.stop)
-        self._pending.append(table)
+        self._pending.append((table, span))
         self._pending_bytes += (size := table.nbytes)
         is_enough = size >= ipc.ALONE_BYTES or self._pending_bytes >= ipc.BATCH_BYTES
         if is_enough or time.monotonic() - self._flushed > FLUSH_S:
@@ -116,18 +117,22 @@ class PartWriter:
                 write()
 
     def _flush(self) -> None:
-        if self._pending_span is None:
+        if not self._pending:
             return
+        if self._is_torn:
+            self._leave_file()
         assert self._schema is not None
-        span, self._pending_span = self._pending_span, None
-        tables, self._pending, self._pending_bytes = self._pending, [], 0
-        whole = pa.concat_tables([cast_table(t, self._schema) for t in tables]).combine_chunks()
+        span = Span(self._pending[0][1].start, self._pending[-1][1].stop)
+        whole = pa.concat_tables([cast_table(t, self._schema) for t, _ in self._pending]).combine_chunks()
         if self._writer is None:
             self._open_file()
         before = self._writer.written
+        self._is_torn = True
         for batch, rows, metadata in described(self._cut(whole), span):
             self._writer.write_batch(batch, metadata)
             self._spans.append(rows)
+        self._pending, self._pending_bytes = [], 0
+        self._is_torn = False
         self._flushed = time.monotonic()
         self._done_rows += len(span)
         self._done_bytes += self._writer.written - before
@@ -142,7 +147,8 @@ class PartWriter:
 
     def _open_file(self) -> None:
         assert self._schema is not None
-        self._path = self._stem.with_name(f"{self._stem.name}-{len(self._parts)}.arrow")
+        self._path = self._stem.with_name(f"{self._stem.name}-{self._files}.arrow")
+        self._files += 1
         self._open = ExitStack()
         self._written_note = self._note
         schema = self._schema.with_metadata({ipc.NOTE: json.dumps(self._note).encode()})
@@ -151,12 +157,26 @@ class PartWriter:
         self._spans = []
 
     def _close_file(self) -> None:
+        if self._is_torn:
+            self._leave_file()
         if self._open is None:
             return
         stack, self._open, self._writer = self._open, None, None
         stack.close()
         assert self._schema is not None
         self._parts.append(Part(self._path, self._schema, self._written_note, tuple(self._spans)))
+
+    def _leave_file(self) -> None:
+        """Give the file no end: the next run takes of it what is whole, and nothing that is half there."""
+        stack, self._open, self._writer = self._open, None, None
+        if stack is not None:
+            with contextlib.suppress(_Torn), stack:
+                raise _Torn
+        self._is_torn = False
+
+
+class _Torn(Exception):
+    """The file that is being written is not to appear under its name."""
 
 
 def described(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from arrowprep.dataset.execute import undisturbed
 from arrowprep.dataset.indices import Span
 from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
 from arrowprep.dataset.verbs.batches import BatchFunction, random_state_kept
@@ -48,7 +49,8 @@ class MapWorker:
                 tables = [self._view.lazy(span) for span in spans]
                 made = self._apply.together(tables, firsts, self._rank)
                 for span, table, returned in zip(spans, tables, made, strict=True):
-                    layouts.add(self._append(returned, table, span))
+                    with undisturbed():  # or what waits to be written would be lost with the batch
+                        layouts.add(self._append(returned, table, span))
                     report(len(span))
         return layouts
 

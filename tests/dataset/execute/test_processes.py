@@ -72,8 +72,17 @@ class TestProcesses(ExecutorContract):
     def test_the_first_failure_stops_work_in_the_middle(self, executor: Executor, tmp_path: Path) -> None:
         began = time.monotonic()
         with pytest.raises(ValueError, match="no such text"):
-            self.run(executor, tmp_path, ["wait for a sleeper", "sleep"])
+            self.run(executor, tmp_path, ["wait for asleep", "sleep"])
         assert time.monotonic() - began < 40  # and not the minute of the sleeper
+        assert len(events(tmp_path, "abandoned")) == 2
+
+    def test_a_failure_lets_a_worker_end_what_must_not_stop_halfway(
+        self, executor: Executor, tmp_path: Path
+    ) -> None:
+        with pytest.raises(ValueError, match="no such text"):
+            self.run(executor, tmp_path, ["wait for writing", "write"])
+        assert len(events(tmp_path, "written")) == 1
+        assert events(tmp_path, "went on") == []
         assert len(events(tmp_path, "abandoned")) == 2
 
     def test_a_failure_stops_a_worker_that_reports_all_the_time(

@@ -1,0 +1,90 @@
+"""Ctrl-C at any place of the writing of results: what was done is kept, nothing is half there or twice."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from arrowprep.dataset.indices import Span
+from arrowprep.dataset.storage import ipc, parts, seal
+from arrowprep.dataset.storage.leftovers import leftovers
+from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
+
+FILES = {module.__file__ for module in (ipc, parts, seal)}
+# the second and the third are put together where a batch may be that large; then the note changes
+APPENDED = [(Span(0, 10), "a"), (Span(20, 30), "a"), (Span(30, 40), "a"), (Span(50, 60), "b")]
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at the n-th line that is run in the files of the writing."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if frame.f_code.co_filename not in FILES:
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self
+
+
+@contextmanager
+def interrupted(at: int) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(Interrupt(at))
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def rows_of(span: Span) -> list[int]:
+    """What input rows become: each is there as often as its number says."""
+    return [n for n in range(span.start, span.stop) for _ in range(n % 3)]
+
+
+def write(writer: PartWriter, at: int) -> list[Span]:
+    """Append until the interrupt comes; what was appended by then."""
+    done = []
+    with suppress(KeyboardInterrupt), interrupted(at):
+        for span, said in APPENDED:
+            writer.append(pa.table({"n": np.array(rows_of(span))}), span, {"version": 1, "said": said})
+            done.append(span)
+    return done
+
+
+def check(found: list[Part], done: list[Span]) -> None:
+    covered = [n for part in found for span in part.spans for n in range(span.start, span.stop)]
+    assert len(covered) == len(set(covered))
+    assert {n for span in done for n in range(span.start, span.stop)} <= set(covered)
+    for part in found:
+        expected = [n for span in part.spans for n in rows_of(span)]
+        assert ipc.open_mapped(part.path)["n"].to_pylist() == expected
+        assert seal.intact(part.path)
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_what_was_appended_is_found_whole_and_once(tmp_path: Path, batch_bytes: int, monkeypatch) -> None:
+    monkeypatch.setattr(ipc, "BATCH_BYTES", batch_bytes)
+    for at in count(1):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        writer = PartWriter(PartPlan(folder / "part", 60), 0)
+        done = write(writer, at)
+        writer.abandon()
+        check(leftovers(folder, "part", 60, version=1), done)
+        if len(done) == len(APPENDED):
+            break
+    assert at > 100
