@@ -27,6 +27,9 @@ NOTE = b"arrowprep"  # in the metadata of a schema: what the writer of a file sa
 class Writer:
     """Writes batches to an Arrow file that is still aside.
 
+    begun: how many batches it began to write
+    whole: how many of them it wrote to their end
+
     Raises CacheError where the folder takes no more.
     """
 
@@ -34,7 +37,7 @@ class Writer:
         self._folder, self._sink, self._compression = path.parent, sink, compression
         options = pa.ipc.IpcWriteOptions(compression=compression)
         self._writer = pa.ipc.new_file(pa.PythonFile(sink, "w"), schema, options=options)
-        self.whole_batches = 0
+        self.begun = self.whole = 0
 
     @property
     def written(self) -> int:
@@ -44,9 +47,10 @@ class Writer:
     def write_batch(self, batch: pa.RecordBatch, custom_metadata: Mapping[str, str] | None = None) -> None:
         if self._compression is None:
             require(self._folder, batch.nbytes, "the next batch needs")
+        self.begun += 1
         with telling_folder(self._folder, batch.nbytes):
             self._writer.write_batch(batch, dict(custom_metadata or {}))
-        self.whole_batches += 1
+        self.whole += 1
 
     def write_table(self, table: pa.Table, max_chunksize: int | None = None) -> None:
         for batch in table.to_batches(max_chunksize):
@@ -83,7 +87,7 @@ def write_aside(
         with telling_folder(path.parent):
             os.replace(aside, path)
     finally:
-        if not (keep and writer is not None and writer.whole_batches):
+        if not (keep and writer is not None and writer.whole):
             with contextlib.suppress(OSError):
                 aside.unlink()
 

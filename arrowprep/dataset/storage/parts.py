@@ -70,7 +70,7 @@ class PartWriter:
         self._files = 0
         self._path = self._stem
         self._spans: list[Span] = []
-        self._is_torn = False  # a write was begun and not ended: nobody knows what the file holds of it
+        self._known = 0  # batches of the open file; where it began more, a write was stopped in the middle
 
     def append(self, table: pa.Table, span: Span, note: dict[str, Any]) -> None:
         """Add what the input rows of `span` became. Raises TypeConflict when no type holds both.
@@ -119,20 +119,18 @@ class PartWriter:
     def _flush(self) -> None:
         if not self._pending:
             return
-        if self._is_torn:
-            self._leave_file()
+        self._leave_torn_file()
         assert self._schema is not None
         span = Span(self._pending[0][1].start, self._pending[-1][1].stop)
         whole = pa.concat_tables([cast_table(t, self._schema) for t, _ in self._pending]).combine_chunks()
         if self._writer is None:
             self._open_file()
         before = self._writer.written
-        self._is_torn = True
         for batch, rows, metadata in described(self._cut(whole), span):
             self._writer.write_batch(batch, metadata)
             self._spans.append(rows)
         self._pending, self._pending_bytes = [], 0
-        self._is_torn = False
+        self._known = self._writer.begun
         self._flushed = time.monotonic()
         self._done_rows += len(span)
         self._done_bytes += self._writer.written - before
@@ -154,11 +152,11 @@ class PartWriter:
         schema = self._schema.with_metadata({ipc.NOTE: json.dumps(self._note).encode()})
         aside = ipc.write_aside(self._path, schema, compression=self._plan.compression, keep=True)
         self._writer = self._open.enter_context(aside)
+        self._known = 0
         self._spans = []
 
     def _close_file(self) -> None:
-        if self._is_torn:
-            self._leave_file()
+        self._leave_torn_file()
         if self._open is None:
             return
         stack, self._open, self._writer = self._open, None, None
@@ -166,13 +164,13 @@ class PartWriter:
         assert self._schema is not None
         self._parts.append(Part(self._path, self._schema, self._written_note, tuple(self._spans)))
 
-    def _leave_file(self) -> None:
-        """Give the file no end: the next run takes of it what is whole, and nothing that is half there."""
+    def _leave_torn_file(self) -> None:
+        """Give it no end: the next run takes of it what is whole, and nothing that is half there."""
+        if self._open is None or (self._writer is not None and self._writer.begun == self._known):
+            return
         stack, self._open, self._writer = self._open, None, None
-        if stack is not None:
-            with contextlib.suppress(_Torn), stack:
-                raise _Torn
-        self._is_torn = False
+        with contextlib.suppress(_Torn), stack:
+            raise _Torn
 
 
 class _Torn(Exception):
