@@ -5,6 +5,7 @@ path -> its name by content -> known? else read, widen, write -> one schema for 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,6 +27,8 @@ _VERSION = 2  # of what readers make of a file; part of every name
 # options that change no row
 _SPEED_ONLY = {"block_bytes", "chunksize", "batch_size", "fragment_scan_options", "on_bad_files"}
 _HASH_BYTES = 256 << 20  # a mapped file larger than this is named by its stat: hashing would read it all
+# to read so much takes as long as to start what workers are forked from, which a map then need not wait for
+_SOON_MAPPED_BYTES = 128 << 20
 
 
 @dataclass(frozen=True)
@@ -170,9 +173,22 @@ def _source(
         columns=None if columns is None else tuple(columns),
     )
     stat_name(path)  # MissingFile, before anything is asked of the file
-    by_stat = chosen.name == "arrow" and path.stat().st_size > _HASH_BYTES
+    size = path.stat().st_size
+    by_stat = chosen.name == "arrow" and size > _HASH_BYTES
+    if size >= _SOON_MAPPED_BYTES and not by_stat and (reuse.refresh or known.is_new(path)):
+        _prepare_workers()
     content = known.content(path, by_stat=by_stat, refresh=reuse.refresh)
     return Source(path, chosen, spec, features, content)
+
+
+def _prepare_workers() -> None:
+    """Start what workers are forked from, beside which a large file is read."""
+    # here, for what is found or small is read without dill and multiprocess
+    from arrowprep.dataset.execute import in_worker, interpreters
+
+    if not in_worker():
+        with contextlib.suppress(OSError):  # who needs it will say that none can be started
+            interpreters.prepare(1)
 
 
 def _floor(features: Features | None) -> pa.Schema:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 from dataclasses import replace
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from arrowprep.dataset.execute import in_worker
 from arrowprep.dataset.feature_kinds import Json
 from arrowprep.dataset.load.ranges import read_in_ranges
 from arrowprep.dataset.load.segments import ReadAgain
@@ -27,15 +25,11 @@ if TYPE_CHECKING:
     from arrowprep.dataset.load.convert import Source
 
 _AS_LARGE = {"json", "csv", "text"}  # formats that take about as much as Arrow, if they are not compressed
-# reading so much takes as long as to start what workers are forked from, which a map then need not wait for
-_SOON_MAPPED_BYTES = 128 << 20
 
 
 def made_of(source: Source, num_proc: int | None, folder: Path) -> Made:
     """The rows of a file as Arrow files in `folder`."""
     before = stat_name(source.path)
-    if source.path.stat().st_size >= _SOON_MAPPED_BYTES and not in_worker():
-        _prepare_workers()
     if source.spec.columns is None and source.reader.name in _AS_LARGE:
         expect(folder, source.path.stat().st_size // 2, f"{source.path.name} as Arrow needs at least")
     spec = source.spec
@@ -52,14 +46,6 @@ def made_of(source: Source, num_proc: int | None, folder: Path) -> Made:
             raise UnreadableFile(f"{source.path} was changed while it was read", path=source.path)
         note = {"operation": "load", "source": os.path.abspath(source.path), "content": source.content}
         return Made(written.parts, written.num_rows, note)
-
-
-def _prepare_workers() -> None:
-    # here, for what is small is read without dill and multiprocess
-    from arrowprep.dataset.execute import interpreters
-
-    with contextlib.suppress(OSError):  # who needs it will say that none can be started
-        interpreters.prepare(1)
 
 
 def _with_json(source: Source, spec: ReadSpec, conflict: TypeConflict) -> pa.Schema:

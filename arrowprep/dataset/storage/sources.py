@@ -24,6 +24,7 @@ from arrowprep.errors import MissingFile, UnreadableFile
 
 _CHUNK = 1 << 20  # stays in the processor's cache, where it is read into the same place again
 _SETTLED_NS = 100_000_000  # a change within one tick of the file system's clock leaves the same ctime
+_UNSETTLED = ""  # in the place of a stat that may stand for two contents
 
 
 def stat_name(path: Path) -> str:
@@ -51,6 +52,10 @@ class Sources:
         self._folder = folder / "sources"
         self.changed = False
 
+    def is_new(self, path: Path) -> bool:
+        """Whether the file was not read before, or has changed since."""
+        return _record(self._place(path)).get("stat") not in (_UNSETTLED, stat_name(path))
+
     def content(self, path: Path, *, by_stat: bool = False, refresh: bool = False) -> str:
         """The name of a file's content; read from the file only when its stat is new.
 
@@ -58,7 +63,7 @@ class Sources:
         refresh: read it whatever the stat is
         """
         before = stat_name(path)
-        place = self._folder / name_of(host=platform.node(), path=os.path.abspath(path))
+        place = self._place(path)
         known = _record(place)
         if by_stat:
             content, stat = before, before
@@ -68,12 +73,15 @@ class Sources:
             began = time.time_ns()
             content = _digest(path)
             settled = began - path.stat().st_ctime_ns > _SETTLED_NS and stat_name(path) == before
-            stat = before if settled else ""
+            stat = before if settled else _UNSETTLED
         found = {"path": str(path), "stat": stat, "content": content}
         if found != known:
             self.changed |= bool(known) and known["content"] != content
             _write(place, found)
         return content
+
+    def _place(self, path: Path) -> Path:
+        return self._folder / name_of(host=platform.node(), path=os.path.abspath(path))
 
     def contents(self) -> set[str]:
         """All that some file held when it was last loaded, on whatever machine."""

@@ -20,8 +20,7 @@ import pytest
 
 from arrowprep.dataset.execute import Executor, interpreters, template
 from arrowprep.dataset.execute.processes import Processes
-from arrowprep.dataset.load import reading
-from arrowprep.dataset.load.convert import convert
+from arrowprep.dataset.load import convert
 from arrowprep.errors import WorkerDied
 from tests.dataset.execute.contract import ExecutorContract
 from tests.dataset.execute.test_processes import children, in_processes
@@ -207,10 +206,10 @@ class TestBesideALargeFile:
         return path
 
     def load(self, path: Path) -> None:
-        assert convert([path], cache_dir=path.parent / "cache").num_rows == 1000
+        assert convert.convert([path], cache_dir=path.parent / "cache").num_rows == 1000
 
     def test_it_is_started_while_the_file_is_read(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(reading, "_SOON_MAPPED_BYTES", 9000)
+        monkeypatch.setattr(convert, "_SOON_MAPPED_BYTES", 9000)
         self.load(file)
         assert len(children()) == 1
         interpreters.shut_down()
@@ -222,7 +221,7 @@ class TestBesideALargeFile:
     ) -> None:
         self.load(file)
         assert children() == []
-        monkeypatch.setattr(reading, "_SOON_MAPPED_BYTES", 0)
+        monkeypatch.setattr(convert, "_SOON_MAPPED_BYTES", 0)
         monkeypatch.setattr(template, "start_clean", mock.Mock(side_effect=BlockingIOError))
         self.load(file.rename(file.with_name("other.jsonl")))
         assert children() == []
