@@ -22,6 +22,12 @@ from arrowprep.dataset.execute.clean import start_clean
 from arrowprep.dataset.execute.template_process import ANSWER
 
 _RETIRE_S = 0.2
+# what most workers begin with importing, by what of it their parent has by then
+_NEEDED_FIRST = {
+    "arrowprep.dataset": ["arrowprep.dataset.verbs.map_worker", "arrowprep.dataset.formats.python"],
+    "arrowprep.tokenize": ["arrowprep.tokenize.native"],
+    "numpy": ["numpy.random"],  # which is seeded for every batch
+}
 LOST = 1000  # of a worker whose end nobody was left to see; no exit code is so large
 
 
@@ -108,7 +114,7 @@ class _Template:
 def _shared() -> list[str]:
     """The modules that workers need not import, nor have a copy of."""
     imported = [name for name in list(sys.modules) if name.partition(".")[0] in ("arrowprep", "pyarrow")]
-    return [*imported, "numpy.random"]  # which is seeded for every batch
+    return imported + [name for of, names in _NEEDED_FIRST.items() if of in sys.modules for name in names]
 
 
 def _no_threads() -> str:

@@ -32,6 +32,7 @@ ANSWER = struct.Struct("<q")
 
 def main(fd: int) -> None:
     """Serve the parent at the other end of this socket."""
+    gc.disable()  # what is imported stays; to go through it again and again was a twentieth of the start
     control = socket.socket(fileno=fd)
     control.set_inheritable(False)
     signal.signal(
@@ -92,8 +93,8 @@ class _Template:
     def serve(self) -> int:
         """Returns in each worker, with the descriptor of its pipe, and nowhere else."""
         signal.set_wakeup_fd(self._waker.fileno())
-        gc.collect()
         gc.freeze()  # or the first collection in a worker would make all pages its own
+        gc.enable()
         listening = True
         while listening or self._ends:
             heard = [self._control, self._deaths] if listening else [self._deaths]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import random
 import signal
@@ -84,6 +85,17 @@ class TestForked:
     def test_a_worker_has_the_threads_of_a_new_process(self) -> None:
         product = in_processes(lambda n: (np.ones((n, n)) @ np.ones((n, n))).sum(), [400, 500])
         assert product == [400.0**3, 500.0**3]
+
+    def test_a_worker_has_an_environment_of_which_the_start_left_nothing(self) -> None:
+        own = {"TOKENIZERS_PARALLELISM": "false", "ARROWPREP_THREADS": "1"}
+        assert in_processes(lambda _: dict(os.environ), [1, 2]) == [{**os.environ, **own}] * 2
+
+    def test_a_worker_collects_its_own_garbage_and_nothing_of_what_it_shares(self) -> None:
+        assert in_processes(lambda _: gc.isenabled() and gc.get_freeze_count() > 10_000, [1, 2]) == [True] * 2
+
+    def test_what_every_map_needs_is_imported_once_for_all_workers(self) -> None:
+        names = ["arrowprep.dataset.verbs.map_worker", "numpy.random"]
+        assert in_processes(lambda name: name in sys.modules, names) == [True] * 2
 
     def test_the_mask_of_new_files_is_the_parents_at_the_time(self, tmp_path: Path) -> None:
         def touch(name: str) -> int:
