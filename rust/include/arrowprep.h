@@ -371,7 +371,7 @@ typedef struct {
 
 /* The values of JSON Lines whose objects have these keys at most; kinds, one for each name: 0 bool,
  * 1 int64, 2 double, 3 text. Fails where anything about the lines is unusual, and says nothing else
- * of what is wrong. Bytes inside of texts are taken as they are: see before that they are UTF-8. */
+ * of what is wrong, be it that they are no UTF-8. */
 arrowprep_lines *arrowprep_read_lines(const uint8_t *json, size_t size, const arrowprep_strings *names,
                                       const uint8_t *kinds, arrowprep_failure *failure);
 void arrowprep_lines_free(arrowprep_lines *lines);

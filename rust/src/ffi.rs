@@ -31,7 +31,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 
 /// Raised with every change of the border that a caller can see.
-pub const ABI: u32 = 22;
+pub const ABI: u32 = 23;
 
 #[repr(C)]
 pub struct Failure {

@@ -2,7 +2,9 @@
 //!
 //! It takes what is written as usual and nothing else: a key that is not known or comes twice,
 //! a value of another type, a number that might be rounded, half of a surrogate pair. Who reads
-//! such lines otherwise knows what they mean, or says what is wrong with them.
+//! such lines otherwise knows what they mean, or says what is wrong with them. So it does of what is no UTF-8.
+
+use crate::utf8::valid_prefix;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -100,7 +102,11 @@ impl Column {
             Values::Ints(numbers) => numbers.push(line.int()?),
             Values::Floats(numbers) => numbers.push(line.float()?),
             Values::Texts(bytes, ends) => {
+                let start = bytes.len();
                 line.text(bytes)?;
+                // escapes give whole characters, so what they stand between is UTF-8 where all is
+                let len = bytes.len() - start;
+                (valid_prefix(&bytes[start..]) == len).then_some(())?;
                 ends.push(bytes.len() as i32);
             }
         }
@@ -274,53 +280,84 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn text(&mut self, out: &mut Vec<u8>) -> Option<()> {
         self.take(b'"')?;
-        loop {
-            // a block of a known size is copied without a call, and what is too much of it dropped again:
-            // how far it is to the next escape cannot be predicted, and every branch on it costs 20 bytes
-            let plain = match self.left().first_chunk() {
-                Some(block) => {
-                    let (len, plain) = (out.len(), plain_bytes(block));
-                    out.extend_from_slice(block);
-                    out.truncate(len + plain);
-                    plain
-                }
-                None => {
-                    let left = self.left();
-                    let plain = left.iter().position(|&byte| is_special(byte))?;
-                    out.extend_from_slice(&left[..plain]);
-                    plain
-                }
-            };
-            self.at += plain;
-            if plain == BLOCK {
-                continue;
+        while let Some(window) = self.left().first_chunk() {
+            if self.block_of_text(window, out)? {
+                return Some(());
             }
+        }
+        loop {
+            let byte = *self.data.get(self.at)?;
             self.at += 1;
-            match self.data[self.at - 1] {
+            match byte {
                 b'"' => return Some(()),
-                b'\\' => self.escaped(out)?,
-                _ => return None,
+                b'\\' => self.escape(out)?,
+                byte if is_special(byte) => return None,
+                byte => out.push(byte),
             }
         }
     }
 
+    /// Append what the next block of a text says, and an escape that begins in it; whether the text ends there.
+    ///
+    /// All that is special is looked for once a block, not behind each escape: how far it is to the next one cannot be
+    /// predicted, and every branch on it costs 20 bytes.
     #[inline]
-    fn escaped(&mut self, out: &mut Vec<u8>) -> Option<()> {
+    fn block_of_text(&mut self, window: &[u8; 2 * BLOCK], out: &mut Vec<u8>) -> Option<bool> {
+        let mut special = special_bytes(window.first_chunk().expect("half of it"));
+        let mut from = 0;
+        while from < BLOCK {
+            special &= u64::MAX << from;
+            let place = BLOCK.min(special.trailing_zeros() as usize);
+            // a block is copied without a call, and what is too much of it dropped again
+            let len = out.len() + place - from;
+            out.extend_from_slice(&window[from..from + BLOCK]);
+            out.truncate(len);
+            if special == 0 {
+                from = BLOCK;
+                break;
+            }
+            match (window[place], ESCAPES[window[place + 1] as usize]) {
+                (b'"', _) => {
+                    self.at += place + 1;
+                    return Some(true);
+                }
+                (b'\\', 0) => {
+                    self.at += place + 1;
+                    return self.escape(out).map(|()| false);
+                }
+                (b'\\', byte) => out.push(byte),
+                _ => return None,
+            }
+            from = place + 2;
+        }
+        self.at += from;
+        Some(false)
+    }
+
+    /// Append what an escape stands for, whose backslash was read.
+    #[inline]
+    fn escape(&mut self, out: &mut Vec<u8>) -> Option<()> {
         let kind = *self.data.get(self.at)?;
         self.at += 1;
         match ESCAPES[kind as usize] {
-            0 if kind == b'u' => {
-                let mut code = self.unit()?;
-                if (0xd800..0xdc00).contains(&code) {
-                    self.word(b"\\u")?;
-                    let low = self.unit()?.checked_sub(0xdc00).filter(|&low| low < 0x400)?;
-                    code = 0x10000 + ((code - 0xd800) << 10) + low;
-                }
-                out.extend_from_slice(char::from_u32(code)?.encode_utf8(&mut [0; 4]).as_bytes());
+            0 if kind == b'u' => self.character(out),
+            0 => None,
+            byte => {
+                out.push(byte);
+                Some(())
             }
-            0 => return None,
-            byte => out.push(byte),
         }
+    }
+
+    /// Append the character whose number comes next.
+    fn character(&mut self, out: &mut Vec<u8>) -> Option<()> {
+        let mut code = self.unit()?;
+        if (0xd800..0xdc00).contains(&code) {
+            self.word(b"\\u")?;
+            let low = self.unit()?.checked_sub(0xdc00).filter(|&low| low < 0x400)?;
+            code = 0x10000 + ((code - 0xd800) << 10) + low;
+        }
+        out.extend_from_slice(char::from_u32(code)?.encode_utf8(&mut [0; 4]).as_bytes());
         Some(())
     }
 
@@ -344,47 +381,45 @@ const ESCAPES: [u8; 256] = {
     escapes
 };
 
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
-/// How many bytes come before the first that is special; all of them where none is.
+/// Which bytes of a block are special, as bits, the lowest for the first.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn plain_bytes(block: &[u8; BLOCK]) -> usize {
+fn special_bytes(block: &[u8; BLOCK]) -> u64 {
     use std::arch::x86_64::*;
     let special = |at: usize| {
-        // SAFETY: SSE2 is part of x86-64, and there are 16 bytes from `at` on, which is 0 or 16
+        // SAFETY: SSE2 is part of x86-64, and there are 16 bytes from `at` on, which is 48 at most
         unsafe {
             let bytes = _mm_loadu_si128(block.as_ptr().add(at).cast());
             let equal = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
             let below = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-            _mm_movemask_epi8(_mm_or_si128(below, _mm_or_si128(equal(b'"'), equal(b'\\')))) as u32
+            _mm_movemask_epi8(_mm_or_si128(below, _mm_or_si128(equal(b'"'), equal(b'\\')))) as u16 as u64
         }
     };
-    (special(0) | special(16) << 16).trailing_zeros() as usize
+    special(0) | special(16) << 16 | special(32) << 32 | special(48) << 48
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-fn plain_bytes(block: &[u8; BLOCK]) -> usize {
-    plain_bytes_by_words(block)
+fn special_bytes(block: &[u8; BLOCK]) -> u64 {
+    special_by_words(block)
 }
 
 /// The same, eight bytes at a time.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn plain_bytes_by_words(block: &[u8; BLOCK]) -> usize {
+fn special_by_words(block: &[u8; BLOCK]) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGHS: u64 = ONES << 7;
-    let below = |word: u64, least: u8| word.wrapping_sub(ONES * least as u64) & !word & HIGHS;
-    for (number, bytes) in block.chunks_exact(8).enumerate() {
+    // the highest bit of each byte that is less; no sum is carried into the next byte
+    let below = |word: u64, least: u8| !((word & !HIGHS) + ONES * (0x80 - least) as u64 | word) & HIGHS;
+    let special = |bytes: &[u8]| {
         let word = u64::from_le_bytes(bytes.try_into().expect("eight"));
         let equal = |byte: u8| below(word ^ (ONES * byte as u64), 1);
-        // a borrow may mark bytes above one that is found, never below
-        let special = below(word, b' ') | equal(b'"') | equal(b'\\');
-        if special != 0 {
-            return number * 8 + special.trailing_zeros() as usize / 8;
-        }
-    }
-    BLOCK
+        let highs = below(word, b' ') | equal(b'"') | equal(b'\\');
+        (highs >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 // one bit of each byte, side by side
+    };
+    block.chunks_exact(8).zip(0..).map(|(bytes, number)| special(bytes) << (8 * number)).sum()
 }
 
 #[cfg(test)]
@@ -404,16 +439,18 @@ mod tests {
     }
 
     #[test]
-    fn plain_bytes_are_those_before_the_first_special_one() {
+    fn special_bytes_are_told_by_their_place() {
         for filler in [b' ', b'!', b'#', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
             let plain = [filler; BLOCK];
-            assert_eq!([plain_bytes(&plain), plain_bytes_by_words(&plain)], [BLOCK; 2]);
+            assert_eq!([special_bytes(&plain), special_by_words(&plain)], [0; 2]);
             for at in 0..BLOCK {
                 for special in [0, 9, 0x1f, b'"', b'\\'] {
                     let mut block = plain;
                     block[at] = special;
-                    let found = [plain_bytes(&block), plain_bytes_by_words(&block)];
-                    assert_eq!(found, [at; 2], "{filler} {special}");
+                    block[BLOCK - 1 - at / 2] = special;
+                    let bits = 1 << at | 1 << (BLOCK - 1 - at / 2);
+                    let found = [special_bytes(&block), special_by_words(&block)];
+                    assert_eq!(found, [bits; 2], "{filler} {special}");
                 }
             }
         }
@@ -421,12 +458,12 @@ mod tests {
 
     #[test]
     fn a_text_is_whole_wherever_its_blocks_end() {
-        for before in 0..70 {
-            for escape in ["", "\\n", "\\u00e9"] {
-                let (plain, meant) =
-                    ("x".repeat(before), escape.replace("\\n", "\n").replace("\\u00e9", "é"));
-                let line = format!("{{\"t\":\"{plain}{escape}{plain}\"}}");
-                assert_eq!(texts(&line).unwrap(), [format!("{plain}{meant}{plain}")]);
+        for before in 0..140 {
+            for (escape, meant) in [("", ""), ("\\n", "\n"), ("\\\\\\\"", "\\\""), ("\\u00e9", "é")] {
+                let plain = "x".repeat(before);
+                let line = format!("{{\"t\":\"{plain}{escape}{plain}{escape}\"}}");
+                let found = [texts(&line), texts(&(line + &"\n".repeat(2 * BLOCK)))];
+                assert_eq!(found, [(); 2].map(|()| Some(vec![format!("{plain}{meant}{plain}{meant}")])));
             }
         }
     }
@@ -440,6 +477,19 @@ mod tests {
         for wrong in [r"\ud83d", r"\ud83d\u0041", r"\ude00", r"\x", r"\u12g4", r"\u12", "\t", "\n"] {
             assert_eq!(texts(&format!("{{\"t\":\"{wrong}\"}}")), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_text_that_is_no_utf8_is_not_taken_wherever_it_goes_wrong() {
+        for before in 0..140 {
+            for wrong in
+                [&b"\x80"[..], b"\xc3", b"\xc3\\n\xa9", b"\xc3\\u00e9", b"\xed\xa0\x80", b"\xf5\x80\x80\x80"]
+            {
+                let json = [b"{\"t\":\"", "é".repeat(before).as_bytes(), wrong, b"\"}"].concat();
+                assert!(columns(&json, &fields(&[("t", Kind::Text)])).is_none(), "{before} {wrong:?}");
+            }
+        }
+        assert!(columns(b"{\"\xff\":1}", &fields(&[("t", Kind::Int)])).is_none());
     }
 
     #[test]

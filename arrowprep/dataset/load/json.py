@@ -177,8 +177,9 @@ def _expected(block: Block) -> pa.Schema:
 
 def _parse(block: Block, path: Path, known: pa.Schema, floor: pa.Schema) -> _Parsed:
     """The block's table; in columns that `floor` makes text or JSON, whatever they hold."""
-    check_utf8(block, path)
     table = read_lines(block.data, known)
+    if table is None:
+        check_utf8(block, path)
     # objects that are to stay as they were written, Arrow's reader would fill up with nulls
     if table is None and not any(map(as_json.holds_json, known.types)):
         table = _by_arrow(block, known)

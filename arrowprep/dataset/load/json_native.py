@@ -51,9 +51,10 @@ def _library() -> ctypes.CDLL | None:
 
 
 def read_lines(data: bytes | memoryview, schema: pa.Schema) -> pa.Table | None:
-    """The rows of whole lines of UTF-8, with exactly these columns.
+    """The rows of whole lines, with exactly these columns.
 
-    None where that cannot be told, or not by the kernel: another reader knows what such lines hold.
+    None where that cannot be told, or not by the kernel: another reader knows what such lines hold, or what
+    is wrong with them, and be it that they are no UTF-8.
     """
     library = _library()
     if library is None or not can_read(schema):
