@@ -23,8 +23,8 @@ pub type Key = [u64; 2];
 /// In a key: not of a piece but of a part of one, where that may have other tokens.
 pub const PART: u64 = 0x40 << 56;
 
-/// lanes: ids in the lower 24 bits. The upper 8 of the first say how many there are, of
-/// the others where in the piece they begin. With a count of 0 there are more than four:
+/// lanes: of each token its id in the lower 24 bits, then in 4 bits each where in the piece it ends and begins; the first
+/// begins with the piece, and says instead how many there are. With a count of 0 there are more than four:
 /// lanes 1 and 2 are the place in `spill` and the number of lanes there, one a token where lane 3 is 0.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Default)]
@@ -37,22 +37,46 @@ impl Entry {
     /// How many tokens there are, of at most four; 0 where there are more.
     #[inline(always)]
     pub fn count(&self) -> usize {
-        (self.lanes[0] >> 24) as usize
+        (self.lanes[0] >> 28) as usize
+    }
+
+    /// Of the tokens that cover a piece one after the other, of which there are one to four; none of any other number.
+    pub fn of(key: Key, tokens: &[Token]) -> Option<Self> {
+        let mut lanes = [0; 4];
+        if !(1..=lanes.len()).contains(&tokens.len()) {
+            return None;
+        }
+        lanes.iter_mut().zip(lanes_of(key, tokens)).for_each(|(to, lane)| *to = lane);
+        lanes[0] |= (tokens.len() as u32) << 28;
+        Some(Entry { key, lanes })
     }
 
     /// Token `i` of at most four.
     pub fn token(&self, i: usize) -> Token {
-        Token { id: self.lanes[i] & ID_MASK, start: if i == 0 { 0 } else { self.lanes[i] >> 24 } }
+        Token { start: if i == 0 { 0 } else { start_of(self.lanes[i]) }, ..token_of(self.lanes[i]) }
     }
 }
 
-/// A token in 32 bits. A piece with a key is short, and ids are below 1 << 24.
-pub fn lane(token: &Token) -> u32 {
-    token.id | token.start << 24
+/// Tokens in 32 bits each. A piece with a key is short, and ids are below 1 << 24.
+fn lanes_of(key: Key, tokens: &[Token]) -> impl Iterator<Item = u32> + '_ {
+    let ends = tokens.iter().skip(1).map(|next| next.start).chain([len_of(key)]);
+    tokens.iter().zip(ends).map(|(token, end)| token.id | end << 24 | token.start << 28)
 }
 
 pub fn token_of(lane: u32) -> Token {
-    Token { id: lane & ID_MASK, start: lane >> 24 }
+    Token { id: lane & ID_MASK, start: start_of(lane) }
+}
+
+/// Where in its piece a token begins, that is not the first of at most four.
+#[inline(always)]
+pub fn start_of(lane: u32) -> u32 {
+    lane >> 28
+}
+
+/// Where in its piece a token ends.
+#[inline(always)]
+pub fn end_of(lane: u32) -> u32 {
+    lane >> 24 & 15
 }
 
 #[repr(C, align(64))]
@@ -124,7 +148,13 @@ pub fn key_of(bytes: &[u8]) -> Key {
 #[inline]
 pub fn bytes_of(key: Key) -> ([u8; 16], usize) {
     let bytes = ((key[0] as u128) | (key[1] as u128) << 64).to_le_bytes();
-    (bytes, (bytes[LONGEST_KEY] & 0x3f) as usize)
+    (bytes, len_of(key) as usize)
+}
+
+/// How many bytes a piece has, by its key.
+#[inline(always)]
+pub fn len_of(key: Key) -> u32 {
+    (key[1] >> 56 & 15) as u32
 }
 
 /// Fetch a line ahead of its use.
@@ -317,18 +347,13 @@ impl Cache {
         if self.most_lines == 0 {
             return;
         }
-        let mut lanes = [0; 4];
-        if tokens.len() <= 4 {
-            for (to, token) in lanes.iter_mut().zip(tokens) {
-                *to = lane(token);
-            }
-            lanes[0] |= (tokens.len() as u32) << 24;
-        } else {
+        let entry = Entry::of(key, tokens).unwrap_or_else(|| {
             self.make_room_to_spill(tokens.len() * 4);
-            lanes = [0, self.spill.len() as u32, tokens.len() as u32, 0];
-            self.spill.extend(tokens.iter().map(lane));
-        }
-        self.add(Entry { key, lanes });
+            let lanes = [0, self.spill.len() as u32, tokens.len() as u32, 0];
+            self.spill.extend(lanes_of(key, tokens));
+            Entry { key, lanes }
+        });
+        self.add(entry);
     }
 
     /// Put in an entry, in a larger table where the present one is full enough.
@@ -493,6 +518,21 @@ mod tests {
             }
             assert!(limit < 1 << 12 || kept > 1000);
         }
+    }
+
+    #[test]
+    fn tokens_begin_where_the_ones_before_them_end() {
+        let key = key_of(b"abcdefghijklmno");
+        for starts in [&[0][..], &[0, 14], &[0, 1, 8], &[0, 3, 3, 9], &[0, 1, 2, 3, 15]] {
+            let tokens: Vec<Token> = starts.iter().map(|&start| Token { id: ID_MASK, start }).collect();
+            let ends: Vec<u32> = lanes_of(key, &tokens).map(end_of).collect();
+            assert_eq!(ends, [&starts[1..], &[15]].concat());
+            assert_eq!(lanes_of(key, &tokens).map(token_of).collect::<Vec<_>>(), tokens);
+            let entry = Entry::of(key, &tokens);
+            assert_eq!(entry.map_or(0, |entry| entry.count()), tokens.len() % 5);
+            assert_eq!(entry.map(|entry| entry.lanes.map(end_of)[tokens.len() - 1]), entry.map(|_| 15));
+        }
+        assert!(Entry::of(key, &[]).is_none());
     }
 
     #[test]

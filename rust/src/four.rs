@@ -44,16 +44,10 @@ impl Four {
         Four(unsafe { _mm_and_si128(self.0, other.0) })
     }
 
-    /// Shifted down by 24 bits.
+    /// Shifted down.
     #[inline(always)]
-    pub fn highest_byte(self) -> Self {
-        Four(unsafe { _mm_srli_epi32::<24>(self.0) })
-    }
-
-    /// 0 in the place of the first.
-    #[inline(always)]
-    pub fn but_first(self) -> Self {
-        Four(unsafe { _mm_and_si128(self.0, _mm_set_epi32(-1, -1, -1, 0)) })
+    pub fn shifted<const BITS: i32>(self) -> Self {
+        Four(unsafe { _mm_srli_epi32::<BITS>(self.0) })
     }
 
     /// A number, and three times 0.
@@ -66,12 +60,6 @@ impl Four {
     #[inline(always)]
     pub fn more_where(self, other: Self) -> Self {
         Four(unsafe { _mm_sub_epi32(self.0, _mm_cmpeq_epi32(self.0, other.0)) })
-    }
-
-    /// The second, third and fourth, and anything.
-    #[inline(always)]
-    pub fn next(self) -> Self {
-        Four(unsafe { _mm_shuffle_epi32::<0b11_11_10_01>(self.0) })
     }
 
     #[inline(always)]
@@ -107,13 +95,8 @@ impl Four {
         Four(std::array::from_fn(|i| self.0[i] & other.0[i]))
     }
 
-    pub fn highest_byte(self) -> Self {
-        Four(self.0.map(|number| number >> 24))
-    }
-
-    pub fn but_first(self) -> Self {
-        let [_, second, third, fourth] = self.0;
-        Four([0, second, third, fourth])
+    pub fn shifted<const BITS: i32>(self) -> Self {
+        Four(self.0.map(|number| number >> BITS))
     }
 
     pub fn only_first(number: u32) -> Self {
@@ -122,11 +105,6 @@ impl Four {
 
     pub fn more_where(self, other: Self) -> Self {
         Four(std::array::from_fn(|i| self.0[i].wrapping_add((self.0[i] == other.0[i]) as u32)))
-    }
-
-    pub fn next(self) -> Self {
-        let [_, second, third, fourth] = self.0;
-        Four([second, third, fourth, fourth])
     }
 
     pub fn first(self) -> u32 {
@@ -150,12 +128,10 @@ mod tests {
         assert_eq!(x.plus(y).numbers(), both(u32::wrapping_add));
         assert_eq!(x.minus(y).numbers(), both(u32::wrapping_sub));
         assert_eq!(x.and(y).numbers(), both(|a, b| a & b));
-        assert_eq!(x.highest_byte().numbers(), a.map(|n| n >> 24));
-        assert_eq!(x.but_first().numbers(), [0, a[1], a[2], a[3]]);
+        assert_eq!(x.shifted::<24>().numbers(), a.map(|n| n >> 24));
         assert_eq!(Four::only_first(7).numbers(), [7, 0, 0, 0]);
         assert_eq!(Four::of(&[1, 5, 3, u32::MAX]).more_where(y).numbers(), [1, 5, 4, u32::MAX]);
         assert_eq!(y.more_where(y).numbers(), [0, 3, 4, 5]);
-        assert_eq!(x.next().numbers()[..3], a[1..]);
         assert_eq!((x.first(), Four::all(7).numbers()), (1, [7; 4]));
     }
 }

@@ -1,6 +1,6 @@
 //! Columns of tokens, and what writes them.
 
-use crate::cache::{Entry, Placed, ID_MASK};
+use crate::cache::{end_of, start_of, Entry, Placed, ID_MASK};
 use crate::four::Four;
 use crate::merge::Token;
 use crate::queue::Start;
@@ -124,9 +124,9 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
     /// # Safety
     /// The columns have room for four tokens more.
     #[inline(always)]
-    pub unsafe fn put<const LEADS: bool>(&mut self, start: Start, len: u32, entry: &Entry, count: usize) {
+    pub unsafe fn put<const LEADS: bool>(&mut self, start: Start, entry: &Entry, count: usize) {
         debug_assert!(self.len + 4 <= self.out.ids.capacity());
-        // SAFETY: the caller's promise, here and below
+        // SAFETY: the caller's promise
         let write = |column: *mut u32, values: Four| unsafe {
             column.add(self.len).cast::<[u32; 4]>().write_unaligned(values.numbers())
         };
@@ -134,8 +134,8 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         write(self.ids, lanes.and(Four::all(ID_MASK)));
         if TRACE {
             let at = Four::all(start.at).minus(self.text);
-            let mut starts = lanes.highest_byte().but_first();
-            let mut ends = starts.next();
+            let mut starts = lanes.shifted::<28>().and(Four::of(&[0, 15, 15, 15]));
+            let mut ends = lanes.shifted::<24>().and(Four::all(15));
             if LEADS {
                 // of the first token the place is one further on, and its end, if that is all it has
                 let leads = Four::only_first(start.leads as u32);
@@ -143,8 +143,6 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
             }
             write(self.starts, starts.plus(at));
             write(self.ends, ends.plus(at));
-            // SAFETY: as above, for count is at most 4
-            unsafe { self.ends.add(self.len + count - 1).write(at.first().wrapping_add(len)) };
             self.word = self.word_at(start);
             write(self.words, self.word);
         }
@@ -157,12 +155,13 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         self.word.plus(Four::all(1)).minus(Four::all(start.continues as u32))
     }
 
-    /// Itself and the tokens of lanes behind its own; false where there is no room for them and `more` tokens.
+    /// Itself and the tokens of lanes behind its own; false where there is no room for them and four for each of so many
+    /// events.
     ///
     /// By value: whose address is given away is in no registers.
     #[inline(never)]
-    pub fn with_lanes(mut self, start: Start, len: u32, lanes: &[u32], more: usize) -> (Self, bool) {
-        let wanted = self.len + lanes.len() + more;
+    pub fn with_lanes(mut self, start: Start, lanes: &[u32], events: usize) -> (Self, bool) {
+        let wanted = self.len + lanes.len() + 4 * events;
         if self.out.columns::<TRACE>().any(|column| column.capacity() < wanted) {
             return (self, false);
         }
@@ -175,9 +174,8 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
             unsafe {
                 self.ids.add(place).write(lane & ID_MASK);
                 if TRACE {
-                    let end = lanes.get(i + 1).map_or(len, |next| next >> 24);
-                    self.starts.add(place).write(at.wrapping_add((lane >> 24).max(leads)));
-                    self.ends.add(place).write(at.wrapping_add(end.max(2 * leads)));
+                    self.starts.add(place).write(at.wrapping_add(start_of(lane).max(leads)));
+                    self.ends.add(place).write(at.wrapping_add(end_of(lane).max(2 * leads)));
                     self.words.add(place).write(word);
                 }
             }

@@ -5,7 +5,7 @@
 //! but for how sums of scores are rounded: they are other numbers behind what came before. So a part counts only where
 //! each choice on its best way was made by more than all rounding can come to.
 
-use crate::cache::{lane, line_of, Entry, Key};
+use crate::cache::{line_of, Entry, Key};
 use crate::merge::Token;
 use crate::unicode::decode;
 
@@ -138,15 +138,9 @@ impl KnownParts {
 
     /// Know the tokens of a part, in the place of another.
     pub fn keep(&mut self, key: Key, tokens: &[Token]) {
-        let mut lanes = [0; 4];
-        if tokens.len() > lanes.len() {
-            return;
+        if let Some(entry) = Entry::of(key, tokens) {
+            self.0.resize(KNOWN, Entry::default());
+            self.0[line_of(key, SHIFT)] = entry;
         }
-        for (to, token) in lanes.iter_mut().zip(tokens) {
-            *to = lane(token);
-        }
-        lanes[0] |= (tokens.len() as u32) << 24;
-        self.0.resize(KNOWN, Entry::default());
-        self.0[line_of(key, SHIFT)] = Entry { key, lanes };
     }
 }

@@ -6,7 +6,7 @@ use crate::cache::entry_of_avx2;
 use crate::cache::{bytes_of, entry_of, token_of, Entry, Key, Line};
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
-use crate::queue::{is_short, Start, ADDED, CAPACITY, END, LONG, LONG_PART};
+use crate::queue::{is_short, ADDED, CAPACITY, END, LONG, LONG_PART};
 use crate::split::CpuPath;
 use crate::tokens::{to_characters, Emitter, Place};
 
@@ -34,6 +34,12 @@ impl Space {
         // SAFETY: this function's own promise
         self.find_unknown(from, |line, key| unsafe { entry_of_avx2(line, key) })
     }
+}
+
+/// Not for to be part of a loop of few instructions.
+#[inline(never)]
+fn is_ascii(text: &[u8]) -> bool {
+    text.is_ascii()
 }
 
 impl<const TRACE: bool> Worker<'_, TRACE> {
@@ -88,39 +94,42 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         let mut text = self.text;
         let mut out = Emitter::<TRACE>::new(out, begins(text), self.word);
         let lines = cache.lines();
-        let events = &queue.events()[at..];
-        let starts = queue.starts();
+        let (events, starts) = (&queue.events()[at..], &queue.starts()[at..]);
         let mut done = 0;
-        while let Some(event) = events.get(done) {
-            // a table that has grown since has other lines: not found there is only slower
-            let Some(line) = lines.get(event.line as usize) else { break };
-            let (entry, found) = probe(line, &event.key);
-            if !found {
-                let &(first, last) = match texts.get(text) {
-                    Some(bounds) if event.key[1] == END && out.ends_texts() => bounds,
-                    _ => break,
-                };
-                if TRACE && !self.data[first..last].is_ascii() {
+        loop {
+            // a loop of its own, whose numbers are all in registers
+            let mut known = None;
+            while let (Some(event), Some(&start)) = (events.get(done), starts.get(done)) {
+                // a table that has grown since has other lines: not found there is only slower
+                let Some(line) = lines.get(event.line as usize) else { break };
+                let (entry, found) = probe(line, &event.key);
+                let count = entry.count();
+                if !found || count == 0 {
+                    known = found.then_some(entry);
                     break;
                 }
-                (text, done) = (text + 1, done + 1);
-                out.end_text(begins(text), NO_WORD);
-                continue;
-            }
-            let start = if TRACE { starts[at + done] } else { Start::default() };
-            let count = entry.count();
-            if count > 0 {
                 // SAFETY: `reserve` made room for four tokens for each event that is left
-                unsafe { out.put::<LEADS>(start, event.len, entry, count) };
-            } else if entry.words().is_some() {
-                break;
-            } else {
-                let has_room;
-                let more = 4 * (events.len() - done);
-                (out, has_room) = out.with_lanes(start, event.len, cache.spilled(entry), more);
-                if !has_room {
-                    break;
+                unsafe { out.put::<LEADS>(start, entry, count) };
+                done += 1;
+            }
+            match (known, events.get(done)) {
+                (None, Some(event)) if event.key[1] == END && out.ends_texts() => {
+                    let Some(&(first, last)) = texts.get(text) else { break };
+                    if TRACE && !is_ascii(&self.data[first..last]) {
+                        break;
+                    }
+                    text += 1;
+                    out.end_text(begins(text), NO_WORD);
                 }
+                (Some(entry), _) if entry.words().is_none() => {
+                    let has_room;
+                    let left = events.len() - done;
+                    (out, has_room) = out.with_lanes(starts[done], cache.spilled(entry), left);
+                    if !has_room {
+                        break;
+                    }
+                }
+                _ => break,
             }
             done += 1;
         }
