@@ -3,7 +3,7 @@
 mod apart;
 mod words;
 
-use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY, PART};
+use crate::cache::{key_of, key_within, line_of, prefetch, Cache, Key, Line, LONGEST_KEY, PART};
 use crate::split::CpuPath;
 
 pub const CAPACITY: usize = 1024;
@@ -18,13 +18,6 @@ pub struct Event {
     /// of a piece its line in the cache, of an added token its id
     pub line: u32,
     pub len: u32,
-}
-
-impl Event {
-    #[inline(always)]
-    fn long(start: usize, len: usize) -> Self {
-        Event { key: [start as u64, LONG], line: u32::MAX, len: len as u32 }
-    }
 }
 
 pub const LONG: u64 = 0x80 << 56;
@@ -47,6 +40,49 @@ pub struct Start {
 #[inline(always)]
 pub fn is_short(key: Key) -> bool {
     key[1] < LONG
+}
+
+/// A text of which pieces are queued, data[base..], and the cache that is going to be asked for them.
+///
+/// `pieces` and `apart` copy it first, for the compiler then holds it in registers: 8 % fewer instructions of known text with
+/// GPT-2, and 3 % more where `words` did the same.
+#[derive(Clone, Copy)]
+pub struct Source<'s> {
+    lines: &'s [Line],
+    shift: u32,
+    data: &'s [u8],
+    base: usize,
+}
+
+impl<'s> Source<'s> {
+    #[inline(always)]
+    pub fn new(cache: &'s Cache, data: &'s [u8], base: usize) -> Self {
+        Source { lines: cache.lines(), shift: cache.shift(), data, base }
+    }
+
+    #[inline(always)]
+    fn text(&self) -> &'s [u8] {
+        &self.data[self.base..]
+    }
+
+    /// A piece with a key, whose line is fetched ahead.
+    #[inline(always)]
+    fn short(&self, key: Key, len: usize) -> Event {
+        let line = line_of(key, self.shift);
+        prefetch(self.lines.as_ptr().wrapping_add(line));
+        Event { key, line: line as u32, len: len as u32 }
+    }
+
+    /// A piece without one, from `start` on.
+    #[inline(always)]
+    fn long(&self, start: usize, len: usize) -> Event {
+        Event { key: [(self.base + start) as u64, LONG], line: u32::MAX, len: len as u32 }
+    }
+
+    #[inline(always)]
+    fn start(&self, start: u32) -> Start {
+        Start { at: (self.base as u32).wrapping_add(start), ..Start::default() }
+    }
 }
 
 /// Events that wait for each other: lines of the cache are fetched while later pieces are cut.
@@ -91,39 +127,32 @@ impl Queue {
 
     /// The pieces that begin at `starts`, each up to the next; the last number only ends.
     /// trace: whether to keep where they begin
-    pub fn pieces(
-        &mut self,
-        path: CpuPath,
-        cache: &Cache,
-        data: &[u8],
-        base: usize,
-        starts: &[u32],
-        trace: bool,
-    ) {
+    pub fn pieces(&mut self, path: CpuPath, source: Source, starts: &[u32], trace: bool) {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.pieces_avx2(cache, data, base, starts, trace) },
-            _ => self.put_pieces(cache, data, base, starts, trace),
+            CpuPath::Avx2 => unsafe { self.pieces_avx2(source, starts, trace) },
+            _ => self.put_pieces(source, starts, trace),
         }
     }
 
     /// The same code with shifts and multiplications that need no fixed registers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn pieces_avx2(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32], trace: bool) {
-        self.put_pieces(cache, data, base, starts, trace)
+    unsafe fn pieces_avx2(&mut self, source: Source, starts: &[u32], trace: bool) {
+        self.put_pieces(source, starts, trace)
     }
 
     #[inline(always)]
-    fn put_pieces(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32], trace: bool) {
+    fn put_pieces(&mut self, source: Source, starts: &[u32], trace: bool) {
+        let source = Source { ..source };
         let count = starts.len() - 1;
-        let text = &data[base..];
+        let text = source.text();
         assert!(starts[count] as usize <= text.len());
         let free = &mut self.events[self.len..self.len + count];
         if trace {
             for (place, &start) in self.starts[self.len..self.len + count].iter_mut().zip(starts) {
-                *place = Start { at: (base as u32).wrapping_add(start), continues: 0, leads: 0 };
+                *place = source.start(start);
             }
         }
         let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
@@ -133,28 +162,23 @@ impl Queue {
             _ => starts[..count].partition_point(begins_safely),
         };
         let (surely, last) = free.split_at_mut(sure);
-        let shift = cache.shift();
         let mut start = starts[0] as usize;
         for (event, &stop) in surely.iter_mut().zip(&starts[1..]) {
             let len = stop as usize - start;
             if len <= LONGEST_KEY {
                 // SAFETY: start + 16 <= text.len(), for start < safe
-                let key = unsafe { key_within(text, start, len) };
-                let line = line_of(key, shift);
-                cache.prefetch(line);
-                *event = Event { key, line: line as u32, len: len as u32 };
+                *event = source.short(unsafe { key_within(text, start, len) }, len);
             } else {
-                *event = Event::long(base + start, len);
+                *event = source.long(start, len);
             }
             start = stop as usize;
         }
         for (event, &stop) in last.iter_mut().zip(&starts[sure + 1..]) {
             let len = stop as usize - start;
             *event = if len <= LONGEST_KEY {
-                let key = key_of(&text[start..start + len]);
-                Event { key, line: line_of(key, shift) as u32, len: len as u32 }
+                source.short(key_of(&text[start..start + len]), len)
             } else {
-                Event::long(base + start, len)
+                source.long(start, len)
             };
             start = stop as usize;
         }

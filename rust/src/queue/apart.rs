@@ -1,77 +1,47 @@
 //! Pieces with something between them that is none.
 
-use super::{Event, Queue, Start};
-use crate::cache::{key_of, key_within, line_of, Cache, LONGEST_KEY};
+use super::{Queue, Source};
+use crate::cache::{key_of, key_within, LONGEST_KEY};
 use crate::split::CpuPath;
 
 impl Queue {
-    /// The pieces of data[base..] from each start to its stop. trace: whether to keep where they begin
-    pub fn apart(
-        &mut self,
-        path: CpuPath,
-        cache: &Cache,
-        data: &[u8],
-        base: usize,
-        starts: &[u32],
-        stops: &[u32],
-        trace: bool,
-    ) {
+    /// The pieces from each start to its stop. trace: whether to keep where they begin
+    pub fn apart(&mut self, path: CpuPath, source: Source, starts: &[u32], stops: &[u32], trace: bool) {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.apart_avx2(cache, data, base, starts, stops, trace) },
-            _ => self.put_apart(cache, data, base, starts, stops, trace),
+            CpuPath::Avx2 => unsafe { self.apart_avx2(source, starts, stops, trace) },
+            _ => self.put_apart(source, starts, stops, trace),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn apart_avx2(
-        &mut self,
-        cache: &Cache,
-        data: &[u8],
-        base: usize,
-        starts: &[u32],
-        stops: &[u32],
-        trace: bool,
-    ) {
-        self.put_apart(cache, data, base, starts, stops, trace)
+    unsafe fn apart_avx2(&mut self, source: Source, starts: &[u32], stops: &[u32], trace: bool) {
+        self.put_apart(source, starts, stops, trace)
     }
 
     #[inline(always)]
-    fn put_apart(
-        &mut self,
-        cache: &Cache,
-        data: &[u8],
-        base: usize,
-        starts: &[u32],
-        stops: &[u32],
-        trace: bool,
-    ) {
-        let text = &data[base..];
+    fn put_apart(&mut self, source: Source, starts: &[u32], stops: &[u32], trace: bool) {
+        let source = Source { ..source };
+        let text = source.text();
         let safe = text.len().saturating_sub(15); // from before here 16 bytes can be read
-        let shift = cache.shift();
         let free = self.len..self.len + starts.len();
         if trace {
             for (place, &start) in self.starts[free.clone()].iter_mut().zip(starts) {
-                *place = Start { at: (base as u32).wrapping_add(start), ..Start::default() };
+                *place = source.start(start);
             }
         }
         for ((event, &start), &stop) in self.events[free.clone()].iter_mut().zip(starts).zip(stops) {
             let (start, len) = (start as usize, (stop - start) as usize);
-            if len > LONGEST_KEY {
-                *event = Event::long(base + start, len);
-                continue;
-            }
-            let key = if start < safe {
+            *event = if len > LONGEST_KEY {
+                source.long(start, len)
+            } else if start < safe {
                 // SAFETY: start + 16 <= text.len(), for start < safe
-                unsafe { key_within(text, start, len) }
+                source.short(unsafe { key_within(text, start, len) }, len)
             } else {
-                key_of(&text[start..start + len])
+                source.short(key_of(&text[start..start + len]), len)
             };
-            let line = line_of(key, shift);
-            cache.prefetch(line);
-            *event = Event { key, line: line as u32, len: len as u32 };
         }
         self.len = free.end;
     }
@@ -80,6 +50,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::Cache;
     use crate::split::cpu_path;
 
     #[test]
@@ -93,8 +64,8 @@ mod tests {
                     let (mut alone, mut queue) = (Queue::new(), Queue::new());
                     let (piece, edges) =
                         (&text[start..start + len], ([start as u32], [(start + len) as u32]));
-                    alone.pieces(path, &cache, piece, 0, &[0, len as u32], true);
-                    queue.apart(path, &cache, &data, 2, &edges.0, &edges.1, true);
+                    alone.pieces(path, Source::new(&cache, piece, 0), &[0, len as u32], true);
+                    queue.apart(path, Source::new(&cache, &data, 2), &edges.0, &edges.1, true);
                     let (expected, event) = (alone.events()[0], queue.events()[0]);
                     assert_eq!((event.line, event.len), (expected.line, len as u32));
                     let place = if len > LONGEST_KEY { start as u64 + 2 } else { expected.key[0] };

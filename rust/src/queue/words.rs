@@ -1,52 +1,32 @@
 //! Words that stand behind any white space, as the pieces that they are behind a space.
 
-use super::{Event, Queue, Start};
-use crate::cache::{key_of, key_within, line_of, Cache, Key, LONGEST_KEY};
+use super::{Queue, Source, Start};
+use crate::cache::{key_of, key_within, Cache, Key, LONGEST_KEY};
 use crate::split::CpuPath;
 
 impl Queue {
-    /// Words of data[base..] between white space, each behind one space; where they are, `put_word_places` says. How many
-    /// are taken: up to a long one that no space stands before.
-    pub fn words(
-        &mut self,
-        path: CpuPath,
-        cache: &Cache,
-        data: &[u8],
-        base: usize,
-        starts: &[u32],
-        stops: &[u32],
-    ) -> usize {
+    /// Words between white space, each behind one space; where they are, `put_word_places` says. How many are taken: up to
+    /// a long one that no space stands before.
+    pub fn words(&mut self, path: CpuPath, source: Source, starts: &[u32], stops: &[u32]) -> usize {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.words_avx2(cache, data, base, starts, stops) },
-            _ => self.put_words(cache, data, base, starts, stops),
+            CpuPath::Avx2 => unsafe { self.words_avx2(source, starts, stops) },
+            _ => self.put_words(source, starts, stops),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn words_avx2(
-        &mut self,
-        cache: &Cache,
-        data: &[u8],
-        base: usize,
-        starts: &[u32],
-        stops: &[u32],
-    ) -> usize {
-        self.put_words(cache, data, base, starts, stops)
+    unsafe fn words_avx2(&mut self, source: Source, starts: &[u32], stops: &[u32]) -> usize {
+        self.put_words(source, starts, stops)
     }
 
     /// A piece that is a space, of which the text knows nothing, and a word of up to 14 bytes, which begins at `at`, or none.
     pub fn word_behind_space(&mut self, cache: &Cache, word: &[u8], at: usize) {
-        let key = behind_space(key_of(word));
-        let line = line_of(key, cache.shift());
-        cache.prefetch(line);
         let leads = !word.is_empty(); // alone it stands for what is behind it, too
-        self.push(
-            Event { key, line: line as u32, len: word.len() as u32 + 1 },
-            at.wrapping_sub(leads as usize),
-        );
+        let event = Source::new(cache, &[], 0).short(behind_space(key_of(word)), word.len() + 1);
+        self.push(event, at.wrapping_sub(leads as usize));
         self.starts[self.len - 1].leads = leads as u16;
     }
 
@@ -61,10 +41,9 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn put_words(&mut self, cache: &Cache, data: &[u8], base: usize, starts: &[u32], stops: &[u32]) -> usize {
-        let text = &data[base..];
+    fn put_words(&mut self, source: Source, starts: &[u32], stops: &[u32]) -> usize {
+        let text = source.text();
         let safe = text.len().saturating_sub(15); // before here 16 bytes can be read
-        let shift = cache.shift();
         let free = &mut self.events[self.len..self.len + starts.len()];
         let mut taken = 0;
         for ((event, &start), &stop) in free.iter_mut().zip(starts).zip(stops) {
@@ -79,11 +58,9 @@ impl Queue {
                 } else {
                     behind_space(key_of(&text[start..stop]))
                 };
-                let line = line_of(key, shift);
-                cache.prefetch(line);
-                *event = Event { key, line: line as u32, len: len as u32 };
+                *event = source.short(key, len);
             } else if text.get(before) == Some(&b' ') {
-                *event = Event::long(base + before, len);
+                *event = source.long(before, len);
             } else {
                 break;
             }
@@ -119,7 +96,7 @@ mod tests {
                     for path in [CpuPath::Portable, cpu_path()] {
                         let mut queue = Queue::new();
                         let words = ([start as u32], [(start + len) as u32]);
-                        let taken = queue.words(path, &cache, &text, 0, &words.0, &words.1);
+                        let taken = queue.words(path, Source::new(&cache, &text, 0), &words.0, &words.1);
                         assert_eq!(taken, (piece.len() <= LONGEST_KEY) as usize);
                         for event in queue.events() {
                             assert_eq!((event.key, event.len), (key_of(&piece), piece.len() as u32));
@@ -135,7 +112,7 @@ mod tests {
         let text = b"a bcdefghijklmnopqrst\nbcdefghijklmnopqrst";
         let mut queue = Queue::new();
         let cache = Cache::new(1 << 20);
-        let taken = queue.words(cpu_path(), &cache, text, 0, &[0, 2, 22], &[1, 21, 41]);
+        let taken = queue.words(cpu_path(), Source::new(&cache, text, 0), &[0, 2, 22], &[1, 21, 41]);
         let long = queue.events()[1];
         assert_eq!((taken, long.key[0], long.len), (2, 1, 20));
     }

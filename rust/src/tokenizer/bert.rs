@@ -2,6 +2,7 @@
 
 use super::Worker;
 use crate::models::WordModel;
+use crate::queue::Source;
 use crate::split::{BertWords, WORDS};
 
 impl<const TRACE: bool> Worker<'_, TRACE> {
@@ -17,7 +18,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             }
             let space = &mut *self.space;
             let (starts, stops) = (&starts[..count], &stops[..count]);
-            space.queue.apart(self.path, &space.cache, data, start, starts, stops, TRACE);
+            let source = Source::new(&space.cache, data, start);
+            space.queue.apart(self.path, source, starts, stops, TRACE);
         }
     }
 }

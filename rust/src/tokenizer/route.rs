@@ -8,6 +8,7 @@ use super::{Stage, Worker};
 use crate::aligned::{Spans, View};
 use crate::cut::{Cut, Cutter, Places};
 use crate::model::Kind;
+use crate::queue::Source;
 use crate::split::{Grammar, Layers, Splitter};
 use crate::steps::{self, Outcome, Step};
 
@@ -212,7 +213,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             self.flush(data);
         }
         let space = &mut *self.space;
-        space.queue.pieces(self.path, &space.cache, data, base, starts, TRACE);
+        space.queue.pieces(self.path, Source::new(&space.cache, data, base), starts, TRACE);
     }
 
     /// Queue the pieces of data[start..stop].

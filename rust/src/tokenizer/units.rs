@@ -5,6 +5,7 @@
 
 use super::Worker;
 use crate::models::ByteBpe;
+use crate::queue::Source;
 
 /// Units that are found at once.
 const UNITS: usize = 256;
@@ -44,7 +45,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 self.flush(data);
             }
             let space = &mut *self.space;
-            space.queue.pieces(self.path, &space.cache, data, base, &starts[..=found], TRACE);
+            let source = Source::new(&space.cache, data, base);
+            space.queue.pieces(self.path, source, &starts[..=found], TRACE);
             if bpe.has_parts() {
                 let units = part[..found].iter().rev().enumerate();
                 units.filter(|unit| *unit.1).for_each(|(back, _)| space.queue.is_part(back, &space.cache));

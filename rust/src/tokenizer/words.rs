@@ -6,6 +6,7 @@
 use super::{Route, Stage, Worker};
 use crate::cut::Cut;
 use crate::model::Kind;
+use crate::queue::Source;
 use crate::split::{Byte, Bytes, WordFinder, WORDS};
 use crate::steps::{Charsmap, Step};
 
@@ -149,8 +150,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 self.flush(data);
             }
             let space = &mut *self.space;
-            let taken =
-                space.queue.words(self.path, &space.cache, data, base, &starts[next..], &stops[next..]);
+            let source = Source::new(&space.cache, data, base);
+            let taken = space.queue.words(self.path, source, &starts[next..], &stops[next..]);
             if TRACE {
                 let leads = |start| words.apart || start == 0;
                 space.queue.put_word_places(base, &starts[next..next + taken], leads);
