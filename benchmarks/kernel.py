@@ -7,9 +7,10 @@ MB a second. small: microseconds a call on 16 texts of 200 characters, new and s
 that the engine took, its model included. Each gets texts as it takes them: Arrow columns, or lists of str.
 
 The last row is how often ours beats the fastest other, and what is wanted; a cell counts only where its
-ids are those of the reference engine. Engines that are not installed, or do not know the model, are left
-out; --peers-python names an interpreter that has some, and may come several times. One file, corpus and
-size take some 20 s a repeat.
+ids are those of the reference engine, and tiktoken, kitoken and tokie stand there for orientation alone.
+Engines that are not installed, or do not know the model, are left out; --peers-python names an
+interpreter that has some, and may come several times. One file, corpus and size take some 20 s a repeat,
+and tokie up to 20 s more to load one.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ SMALL_CALLS = 300
 SPEEDS = ("cold", "distinct", "warm")  # more is better; of the others less
 COLUMNS = ("load s", *SPEEDS, "small new", "seen us", "peak MB")
 OWN = ("arrowprep", "reference")
+FOR_ORIENTATION = ("tiktoken", "kitoken", "tokie")
 
 
 def wanted(kind: str, corpus: str, document: int) -> dict[str, float]:
@@ -87,7 +89,7 @@ def measure(name: str, texts: str, path: str) -> dict[str, Any]:
             encode(batch)
         return sum(size for _, size in chosen) / 1e6 / (time.process_time() - start)
 
-    rounds = 1 if name in ("reference", "tokenizers") else WARM_ROUNDS
+    rounds = 1 if name in ("reference", "tokenizers", "tiktoken") else WARM_ROUNDS
     cold, distinct = speed(batches[:1]), speed(batches[1:])
     warm = max(speed(batches[1:]) for _ in range(rounds))
     peak = _peak() - before
@@ -155,7 +157,9 @@ def compare(arguments: argparse.Namespace, corpus: str, document: int, texts: st
     for name, cells in medians.items():
         wrong = "" if is_right[name] else "  other ids: does not count"
         print(f"{name:12}" + "".join(f"{cells[column]:11.2f}" for column in COLUMNS) + wrong)
-    others = [cells for name, cells in medians.items() if name not in OWN and is_right[name]]
+    others = [
+        cells for name, cells in medians.items() if name not in (*OWN, *FOR_ORIENTATION) and is_right[name]
+    ]
     if others and is_right["arrowprep"]:
         print(f"{'ratio':12}" + _ratios(medians["arrowprep"], others, wanted(kind, corpus, document)))
 

@@ -12,6 +12,8 @@ Encode = Callable[[Any], Any]
 # texts as the engine takes them; its call; ids of what that returned
 Engine = tuple[Callable[[list[str]], Any], Encode, Callable[[Any], list[Sequence[int]]]]
 
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
 
 def arrowprep_engine(path: str) -> Engine:
     import pyarrow as pa
@@ -89,6 +91,52 @@ def nanotoken(path: str) -> Engine:
     )
 
 
+def tiktoken(path: str) -> Engine:
+    """Where the ids of a byte-level model are in the order of its merges, behind one pattern."""
+    import tiktoken as peer_library
+
+    from arrowprep.tokenize.byte_characters import from_byte_characters
+
+    file = json.loads(Path(path).read_text(encoding="utf-8"))
+    added = {token["content"] for token in file["added_tokens"]}
+    ranks = {from_byte_characters(t): n for t, n in file["model"]["vocab"].items() if t not in added}
+    peer = peer_library.Encoding("it", pat_str=_pattern(file), mergeable_ranks=ranks, special_tokens={})
+    return (
+        list,
+        lambda texts: peer.encode_ordinary_batch(texts, num_threads=1),
+        lambda encoded: encoded,
+    )
+
+
+def _pattern(file: dict[str, Any]) -> str:
+    before = file["pre_tokenizer"]
+    for step in before.get("pretokenizers", [before]):
+        if step["type"] == "Split":
+            return str(step["pattern"]["Regex"])
+    return GPT2_PATTERN
+
+
+def kitoken(path: str) -> Engine:
+    import kitoken
+
+    peer = kitoken.Kitoken.from_tokenizers_file(path)
+    return list, lambda texts: peer.encode_all(texts, False), lambda encoded: encoded
+
+
+def tokie(path: str) -> Engine:
+    import numpy as np
+    import tokie
+
+    peer = tokie.Tokenizer.from_json(path)
+    peer.no_padding()
+    peer.no_truncation()
+
+    def rows(encoded: tuple[Any, Any]) -> list[Sequence[int]]:
+        return [row.tolist() for row in np.split(encoded[0], np.cumsum(encoded[1])[:-1].astype(np.int64))]
+
+    return list, lambda texts: peer.encode_batch_flat(texts, add_special_tokens=False), rows
+
+
 ENGINES = {
     "arrowprep": arrowprep_engine,
     "tokenizers": huggingface,
@@ -96,5 +144,8 @@ ENGINES = {
     "fastokens": fastokens,
     "snaptokens": snaptokens,
     "nanotoken": nanotoken,
+    "tiktoken": tiktoken,
+    "kitoken": kitoken,
+    "tokie": tokie,
     "reference": reference_engine,
 }
