@@ -26,6 +26,9 @@ impl<'a> Scanner<'a> {
     pub fn place(&mut self) -> usize {
         while matches!(self.data.get(self.at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
             self.at += 1;
+            while self.data[self.at..].starts_with(b"    ") {
+                self.at += 4; // most files are indented
+            }
         }
         self.at
     }
@@ -214,8 +217,13 @@ impl<'a> Scanner<'a> {
                 b'}' | b']' => (depth, self.at) = (depth.checked_sub(1)?, self.at + 1),
                 b',' | b':' => self.at += 1,
                 _ => {
-                    let rest = self.data[self.at..].iter();
-                    self.at += rest.take_while(|byte| !b",:]}\"[{ \n\r\t".contains(byte)).count();
+                    let ends = |byte| {
+                        matches!(
+                            byte,
+                            b',' | b':' | b']' | b'}' | b'"' | b'[' | b'{' | b' ' | b'\n' | b'\r' | b'\t'
+                        )
+                    };
+                    self.at += self.data[self.at..].iter().take_while(|&&byte| !ends(byte)).count();
                 }
             }
             if depth == 0 {
@@ -242,7 +250,8 @@ fn ends_plain(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// Bytes that are looked at one by one, as most strings are short; then as many at once, which compilers make vectors of.
+/// Bytes that are looked at one by one, as most strings are short; then as many at once, of which compilers make vectors
+/// where their number is known and what is found is a byte, not a truth.
 const BLOCK: usize = 64;
 
 /// Where the first byte is of which `is_found` is true.
@@ -252,7 +261,10 @@ fn find(data: &[u8], is_found: impl Fn(u8) -> bool) -> Option<usize> {
     if let Some(at) = near.iter().position(|&byte| is_found(byte)) {
         return Some(at);
     }
-    let passed = |block: &&[u8]| !block.iter().fold(false, |found, &byte| found | is_found(byte));
+    let passed = |block: &&[u8]| {
+        let block: &[u8; BLOCK] = (*block).try_into().expect("a whole block");
+        block.iter().fold(0, |found, &byte| found | is_found(byte) as u8) == 0
+    };
     let far_at = BLOCK * far.chunks_exact(BLOCK).take_while(passed).count();
     let at = far[far_at..].iter().position(|&byte| is_found(byte))?;
     Some(near.len() + far_at + at)
