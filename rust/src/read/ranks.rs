@@ -92,21 +92,17 @@ pub fn decode(encoded: &[u8], mut put: impl FnMut(&[u8])) -> Option<()> {
     for fours in whole.chunks(64) {
         let mut bytes = [0; 48];
         for (four, three) in fours.chunks_exact(4).zip(bytes.chunks_exact_mut(3)) {
-            let [a, b, c, d] = [0, 1, 2, 3].map(|i| SIXES[four[i] as usize]);
-            seen |= a | b | c | d;
-            let bits = (a as u32) << 18 | (b as u32) << 12 | (c as u32) << 6 | d as u32;
+            let four = u32::from_le_bytes(four.try_into().expect("4 bytes"));
+            let bits = (0..4).fold(0, |bits, i| bits | SIXES[i][(four >> (8 * i)) as usize & 0xff]);
+            seen |= bits;
             three.copy_from_slice(&bits.to_be_bytes()[1..]);
         }
         put(&bytes[..fours.len() / 4 * 3]);
     }
     if !last.is_empty() {
-        let mut bits = 0u32;
-        for &character in last {
-            let six = SIXES[character as usize];
-            seen |= six;
-            bits = bits << 6 | six as u32;
-        }
-        bits <<= 6 * (4 - last.len());
+        let bits =
+            last.iter().zip(&SIXES).fold(0, |bits, (&character, sixes)| bits | sixes[character as usize]);
+        seen |= bits;
         let bytes = bits.to_be_bytes();
         put(&bytes[1..last.len()]);
         if bytes[last.len()..].iter().any(|&byte| byte != 0) {
@@ -116,18 +112,18 @@ pub fn decode(encoded: &[u8], mut put: impl FnMut(&[u8])) -> Option<()> {
     (seen & NO_SIX == 0).then_some(())
 }
 
-const NO_SIX: u8 = 0x80;
+const NO_SIX: u32 = 1 << 31;
 
-/// What each character of base64 stands for, or that it is none.
-const SIXES: [u8; 256] = {
+/// What each character of base64 stands for, by its place among four, or that it is none.
+static SIXES: [[u32; 256]; 4] = {
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut table = [NO_SIX; 256];
+    let mut tables = [[NO_SIX; 256]; 4];
     let mut i = 0;
-    while i < 64 {
-        table[letters[i] as usize] = i as u8;
+    while i < 4 * 64 {
+        tables[i / 64][letters[i % 64] as usize] = (i as u32 % 64) << (18 - 6 * (i / 64));
         i += 1;
     }
-    table
+    tables
 };
 
 #[cfg(test)]
