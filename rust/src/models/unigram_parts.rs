@@ -121,26 +121,44 @@ fn hash(left: u32, right: u32) -> u64 {
 
 /// Parts that came by before, and their tokens, of at most four: as many as stay near, for most come often.
 #[derive(Default)]
-pub struct KnownParts(Vec<Entry>);
+pub struct KnownParts {
+    entries: Vec<Entry>,
+    /// of a key's hash, to its entry
+    shift: u32,
+    kept: usize,
+}
 
+/// 16 KB: a single text is there before the pages of a larger table are.
+const FEWEST: usize = 1 << 9;
 /// 512 KB: in the cache of pieces each would be fetched from afar.
-const KNOWN: usize = 1 << 14;
-const SHIFT: u32 = 64 - KNOWN.ilog2();
+const MOST: usize = 1 << 14;
 
 impl KnownParts {
     /// Append the tokens of a part; false where it is not known.
     #[inline(always)]
     pub fn put(&self, key: Key, out: &mut Vec<Token>) -> bool {
-        let entry = self.0.get(line_of(key, SHIFT)).filter(|entry| entry.key == key);
+        let entry = self.entries.get(line_of(key, self.shift)).filter(|entry| entry.key == key);
         out.extend(entry.into_iter().flat_map(|entry| (0..entry.count()).map(|i| entry.token(i))));
         entry.is_some()
     }
 
     /// Know the tokens of a part, in the place of another.
     pub fn keep(&mut self, key: Key, tokens: &[Token]) {
-        if let Some(entry) = Entry::of(key, tokens) {
-            self.0.resize(KNOWN, Entry::default());
-            self.0[line_of(key, SHIFT)] = entry;
+        let Some(entry) = Entry::of(key, tokens) else { return };
+        if self.kept * 2 >= self.entries.len() && self.entries.len() < MOST {
+            self.grow();
+        }
+        self.kept += 1;
+        self.entries[line_of(key, self.shift)] = entry;
+    }
+
+    fn grow(&mut self) {
+        let size = (self.entries.len() * 4).clamp(FEWEST, MOST);
+        self.shift = 64 - size.ilog2();
+        for entry in std::mem::replace(&mut self.entries, vec![Entry::default(); size]) {
+            if entry.key != [0, 0] {
+                self.entries[line_of(entry.key, self.shift)] = entry;
+            }
         }
     }
 }
