@@ -241,6 +241,9 @@ fn pairs_of(text: &[u8]) -> impl Iterator<Item = (char, char)> + '_ {
 
 /// The character of texts that is all of a token.
 fn only_character(token: &[u8], visible: &[u8]) -> Option<char> {
+    if token.len() > 4 {
+        return None; // bytes of a character
+    }
     let mut text = Vec::new();
     let is_found = spaced(token, visible, &mut text);
     let mut characters = std::str::from_utf8(&text).ok()?.chars();
