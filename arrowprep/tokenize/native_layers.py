@@ -150,16 +150,19 @@ def _tree(pattern: Pattern | re.Pattern[str]) -> Node:
 # ---------------------------------------------------------------------- sets of characters
 
 
+_ALL = np.array([0, 0x110000])
 SETS_AT_ONCE = 48  # bits of a number, above which those of a class have room
 
 
 def _numbered(inside: list[Codes], classes: Codes) -> Codes:
     """Classes divided further by which of some sets each stretch of characters is in, numbered anew."""
-    keys = classes.copy()
+    keys = classes
     for has in inside:
         keys = keys << 1 | has
     known = np.sort(keys)
-    return np.searchsorted(known[np.append(True, known[1:] > known[:-1])], keys)
+    first = np.ones(len(known), bool)
+    np.greater(known[1:], known[:-1], out=first[1:])
+    return known[first].searchsorted(keys)
 
 
 class _Sets:
@@ -193,10 +196,11 @@ class _Sets:
         """Classes that no set has a part of: (n, 2) first code point and class, up to the next."""
         if not self._members:
             return np.zeros((1, 2), np.uint32)
-        edges = np.sort(np.concatenate([[0], *self._members.values()]))
-        # not by np.unique, which would load NumPy's masked arrays, 20 ms
-        edges = edges[np.append(edges[1:] > edges[:-1], True) & (edges < 0x110000)]
-        inside = [np.searchsorted(found, edges, side="right") % 2 for found in self._members.values()]
+        edges = np.concatenate([_ALL, *self._members.values()])
+        edges.sort()
+        # each once, without the end; not by np.unique, which would load NumPy's masked arrays, 20 ms
+        edges = edges[:-1][edges[1:] > edges[:-1]]
+        inside = [found.searchsorted(edges, "right") & 1 for found in self._members.values()]
         classes = np.zeros(len(edges), np.int64)
         for at in range(0, len(inside), SETS_AT_ONCE):
             classes = _numbered(inside[at : at + SETS_AT_ONCE], classes)
@@ -205,10 +209,12 @@ class _Sets:
         example = np.zeros(MOST_CLASSES, np.int64)
         example[classes] = np.arange(len(classes))
         example = example[: classes.max() + 1]
-        for key, has in zip(self._members, inside, strict=True):
-            bits = np.packbits(has[example] != 0, bitorder="little")
-            self._masks[key] = int.from_bytes(bits.tobytes(), "little")
-        return np.ascontiguousarray(np.column_stack([edges, classes]).astype(np.uint32))
+        masks = np.packbits(np.array(inside)[:, example], axis=1, bitorder="little")
+        for key, mask in zip(self._members, masks, strict=True):
+            self._masks[key] = int.from_bytes(mask.tobytes(), "little")
+        runs = np.empty((len(edges), 2), np.uint32)
+        runs[:, 0], runs[:, 1] = edges, classes
+        return runs
 
     def mask(self, source: str, pattern: Pattern | re.Pattern[str]) -> int:
         """The classes of a set, as bits."""

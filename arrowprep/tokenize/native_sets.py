@@ -94,8 +94,8 @@ def _every_code() -> str:
 @cache
 def _examples() -> dict[str, str]:
     """Of each kind one of the last, which patterns see as it is; none of ASCII where it has others."""
-    starts, letters = runs()
-    return dict(zip(letters.tobytes().decode(), map(chr, starts.tolist()), strict=True))
+    edges, letters = runs()
+    return dict(zip(letters.decode(), map(chr, edges[:-1].tolist()), strict=True))
 
 
 def _by_kinds(source: str) -> Codes | None:

@@ -92,7 +92,7 @@ _LOOKS = {"(?=": (True, True), "(?!": (True, False), "(?<=": (False, True), "(?<
 _NAMED = r"\(\?<[^\W\d]\w*>"
 _FLAGS = r"\(\?([im]*)(?:-([im]+))?(:|\))"
 _COUNT = r"\{(\d*)(,?)(\d*)\}"
-_ESCAPE = r"\\(?:[pP]\{\^?\w+\}|x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|(?s:.))"
+_LONG = r"\\(?:[pP]\{\^?\w+\}|x[0-9a-fA-F]{2}|x\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4})"
 _POSIX = r"\[:\^?\w+:\]"
 _ANY, _NEWLINE, _WORD = Chars("(?m:.)"), Chars(r"\n"), Chars(r"\w")
 
@@ -255,11 +255,10 @@ class _Parser:
             if posix:
                 self._at = posix.end()
                 continue
-            escape = self._matched(_ESCAPE)
+            escape = self._escaped()
             if escape:
-                if escape[0][1].isalpha() and escape[0][1] not in _SETS + _CONTROLS + "pPxu":
-                    raise Unknown(f"{escape[0]} in a class")
-                self._at = escape.end()
+                if escape[1].isalpha() and escape[1] not in _SETS + _CONTROLS + "pPxu":
+                    raise Unknown(f"{escape} in a class")
                 continue
             depth += {"[": 1, "]": -1}.get(self.rest()[0], 0)
             self._at += 1
@@ -268,18 +267,28 @@ class _Parser:
         raise Unknown("a class that does not end")
 
     def _escape(self) -> Node:
-        escape = self._matched(_ESCAPE)
-        if escape is None:
+        escape = self._escaped()
+        if not escape:
             raise Unknown("a backslash at the end")
-        self._at = escape.end()
-        letter = escape[0][1]
-        if escape[0] in _PLACES:
-            return _PLACES[escape[0]]
+        letter = escape[1]
+        if escape in _PLACES:
+            return _PLACES[escape]
         if letter.isalnum() and letter not in _SETS + _CONTROLS + "pPxu":
-            raise Unknown(f"{escape[0]}")
-        if letter in "xu" and len(escape[0]) == 2:
-            raise Unknown(f"{escape[0]}")
-        return self._chars(escape[0])
+            raise Unknown(escape)
+        if letter in "xu" and len(escape) == 2:
+            raise Unknown(escape)
+        return self._chars(escape)
+
+    def _escaped(self) -> str:
+        """A backslash and what belongs to it, where one is here with a character behind it; else nothing."""
+        escape = self._source[self._at : self._at + 2]
+        if len(escape) < 2 or escape[0] != "\\":
+            return ""
+        if escape[1] in "pPxu":
+            long = self._matched(_LONG)
+            escape = long[0] if long else escape
+        self._at += len(escape)
+        return escape
 
     def _chars(self, source: str) -> Node:
         if not self._ignores_case or source.startswith((r"\p", r"\P")):

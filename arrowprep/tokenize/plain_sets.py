@@ -5,14 +5,14 @@ Most patterns have no others. `regex` takes longer to understand one than all el
 
 from __future__ import annotations
 
+from binascii import a2b_base64
 from collections.abc import Iterator
 from functools import cache
-from string import ascii_letters, digits
 
 import numpy as np
 import numpy.typing as npt
 
-from arrowprep.tokenize.character_runs import KINDS, RUNS
+from arrowprep.tokenize.character_runs import COUNTS, KINDS, LETTERS
 
 Codes = npt.NDArray[np.int64]
 
@@ -47,32 +47,37 @@ def plain_set(source: str) -> Codes | None:
 
 def runs_of(kinds: str, own: Codes, has_own: npt.NDArray[np.bool_]) -> Codes:
     """The set of all characters of some kinds. own: rising, what is in it or not whatever its kind"""
-    starts, letters = runs()
-    has_kind = np.zeros(128, bool)
-    has_kind[list(kinds.encode())] = True
-    inside = has_kind[letters]
-    begins = inside.copy()
-    np.not_equal(inside[1:], inside[:-1], out=begins[1:])
-    edges = starts[begins]
-    wrong = own[has_kind[letters[_run_of(own)]] != has_own]
-    if len(wrong):
-        edges = np.sort(np.concatenate([edges, wrong, wrong + 1]))
-        # what begins and ends at a place, or the other way round, does neither
-        firsts = np.flatnonzero(np.append(True, edges[1:] != edges[:-1]))
-        edges = edges[firsts[np.append(firsts[1:], len(edges)) - firsts & 1 == 1]]
-    return np.concatenate([edges, [0x110000]]) if len(edges) % 2 else edges
+    edges, letters = runs()
+    has_kind = bytearray(256)
+    for kind in kinds.encode():
+        has_kind[kind] = True
+    inside = np.frombuffer(b"\0%b\0" % letters.translate(has_kind), np.bool_)
+    changes: Codes = edges[inside[1:] != inside[:-1]]
+    wrong = own[inside[edges.searchsorted(own, "right")] != has_own] if len(own) else own
+    return _changed(changes, wrong.tolist()) if len(wrong) else changes
+
+
+def _changed(changes: Codes, wrong: list[int]) -> Codes:
+    """A set with some of its characters out of it, and some others in it."""
+    own = set[int]()
+    for code in wrong:
+        own ^= {code, code + 1}
+    both = np.concatenate([changes, np.array([*own], np.int64)])
+    both.sort()
+    # what begins and ends at a place, or the other way round, does neither
+    ends = np.ones(len(both) + 1, bool)
+    np.not_equal(both[1:], both[:-1], out=ends[1:-1])
+    found: Codes = both[ends[1:] & ends[:-1]]
+    return found
 
 
 @cache
-def runs() -> tuple[Codes, npt.NDArray[np.uint8]]:
-    """All characters as runs of a kind: (n,) their first code points, and the letters of these as bytes."""
-    letters = RUNS.translate(dict.fromkeys(map(ord, digits)))
-    counts = np.fromstring(RUNS.translate(dict.fromkeys(map(ord, ascii_letters), " ")), np.int64, sep=" ")
-    return np.cumsum(counts) - counts, np.frombuffer(letters.encode(), np.uint8)
-
-
-def _run_of(codes: Codes) -> Codes:
-    return np.searchsorted(runs()[0], codes, "right") - 1
+def runs() -> tuple[Codes, bytes]:
+    """All characters as runs of a kind: (n + 1,) code points between which they are, and n letters."""
+    counts = np.frombuffer(a2b_base64(COUNTS), "<u2")
+    edges = np.zeros(len(counts) + 1, np.int64)
+    counts.cumsum(out=edges[1:])
+    return edges, LETTERS
 
 
 def _named(body: str, is_class: bool) -> tuple[str, set[int]] | None:
@@ -128,7 +133,8 @@ def _character(item: str, may_be_hyphen: bool) -> int | None:
 
 
 def _kind_of(code: int) -> str:
-    return chr(runs()[1][_run_of(np.array(code))])
+    edges, letters = runs()
+    return chr(letters[int(edges.searchsorted(code, "right")) - 1])
 
 
 def _usual(item: str, is_class: bool) -> str | None:
