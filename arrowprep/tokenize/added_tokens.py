@@ -98,15 +98,20 @@ class AddedToken:
         return {"id": id, **self.__getstate__()}
 
     @classmethod
+    def usual(cls, entry: Any) -> tuple[int, AddedToken] | None:
+        """`from_json` of an entry that says all there is, as most do, in a tenth of the time; else None."""
+        if type(entry) is not dict or len(entry) != len(_KEYS):
+            return None
+        values: tuple[Any, ...] = tuple(map(entry.get, _KEYS))
+        if tuple(map(type, values)) != _TYPES or not 0 <= values[0] < _IDS:
+            return None
+        id, content, single_word, lstrip, rstrip, normalized, special = values
+        flags = {"lstrip": lstrip, "rstrip": rstrip, "normalized": normalized, "special": special}
+        return id, cls(content, single_word=single_word, **flags)
+
+    @classmethod
     def from_json(cls, spec: Spec) -> tuple[int, AddedToken]:
         """The id that the file gives it, and the token."""
-        entry = spec.value
-        values: tuple[Any, ...] = tuple(map(entry.get, _KEYS))
-        # as nearly all are, and read in a tenth of the time
-        if len(entry) == len(values) and tuple(map(type, values)) == _TYPES and 0 <= values[0] < _IDS:
-            id, content, single_word, lstrip, rstrip, normalized, special = values
-            usual = {"lstrip": lstrip, "rstrip": rstrip, "normalized": normalized, "special": special}
-            return id, cls(content, single_word=single_word, **usual)
         id = spec.count("id")
         if id >= _IDS:
             raise spec.bad(f"the id {id} of an added token is out of range")

@@ -90,12 +90,18 @@ def _vocabulary(parts: FileParts, handle: Handle, *, scored: bool, numbered: boo
 
     n, library = parts.count, load()
     assert not isinstance(library, str)
+    find = library.arrowprep_find
+
+    def place_of(text: bytes) -> int:
+        place: int = find(handle.pointer, text, len(text))
+        return place
+
     return FlatVocabulary(
         Flat(string_at(parts.data, parts.size), _copied(parts.offsets, n + 1, np.int64)),
         _copied(parts.ids, n, np.int64) if numbered else np.arange(n),
         _copied(parts.scores, n, np.float64) if scored else None,
         _ways(parts),
-        lambda text: int(library.arrowprep_find(handle.pointer, text, len(text))),
+        place_of,
     )
 
 

@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from arrowprep.tokenize.bulk import Flat
 from arrowprep.tokenize.models import BPE, Model, Unigram, WordLevel, WordPiece
 from arrowprep.tokenize.models.base import Vocabulary
 from arrowprep.tokenize.models.bpe_tables import BpeTables
@@ -97,7 +96,7 @@ def _unigram(model: Unigram, options: int, space: str) -> Shape:
 def _made(library: Any, tables: Any, shape: Shape, cache_bytes: int) -> Handle:
     affixes, ways, scores = strings(shape.affixes), _NO_WAYS, None
     if shape.kind == UNIGRAM:
-        tokens, scores = _checked(tables.flat), tables.score_array
+        tokens, scores = _texts(tables), tables.score_array
         numbers = np.arange(len(scores), dtype=np.uint32)
     elif shape.kind in (PIECES, LEVELS):
         tokens, numbers = _numbered(tables)
@@ -126,14 +125,14 @@ def _numbered(tables: Vocabulary) -> tuple[FlatStrings, npt.NDArray[np.uint32]]:
     """Tokens and ids."""
     if _repeats(tables.numbers):
         raise Unsupported("two tokens have the same id")
-    return _checked(tables.flat), tables.numbers.astype(np.uint32)
+    return _texts(tables), tables.numbers.astype(np.uint32)
 
 
 def _bpe_parts(tables: BpeTables) -> tuple[FlatStrings, npt.NDArray[np.int32], npt.NDArray[np.uint32]]:
     """Tokens, the places of merges, and ids."""
     if tables.order is not None and _repeats(tables.numbers):
         raise Unsupported("two tokens have the same id")
-    return _checked(tables.flat), np.ascontiguousarray(tables.ways.T), tables.numbers.astype(np.uint32)
+    return _texts(tables), np.ascontiguousarray(tables.ways.T), tables.numbers.astype(np.uint32)
 
 
 def _repeats(ids: npt.NDArray[np.integer[Any]]) -> bool:
@@ -142,13 +141,14 @@ def _repeats(ids: npt.NDArray[np.integer[Any]]) -> bool:
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def _checked(texts: Flat) -> FlatStrings:
-    """The texts of a vocabulary for the kernel."""
+def _texts(tables: Vocabulary) -> FlatStrings:
+    """The texts of a vocabulary for the kernel, which has seen those that it read to be UTF-8."""
     try:
-        texts.data.decode()
+        if tables._read is None:
+            tables.flat.data.decode()
     except UnicodeDecodeError as error:
         raise Unsupported("a token has half of a surrogate pair") from error
-    return flat_strings(*texts)
+    return flat_strings(*tables.flat)
 
 
 def encoded(text: str) -> bytes:

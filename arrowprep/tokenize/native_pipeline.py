@@ -11,7 +11,7 @@ from ctypes import addressof, byref
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from arrowprep.tokenize.added_tokens import AddedToken
+from arrowprep.tokenize.added_tokens import AddedToken, AddedVocabulary
 from arrowprep.tokenize.character_classes import WHITESPACE
 from arrowprep.tokenize.models import WordLevel, WordPiece
 from arrowprep.tokenize.native_library import Added, Handle, PipelineParts, call
@@ -103,20 +103,22 @@ BEFORE_SPACES, BERT = 64, 65  # ways to cut beside the patterns
 
 def compiled(library: Any, pipeline: Pipeline, cache_bytes: int) -> Handle:
     """The kernel's tokenizer. Raises Unsupported, or KernelFailure with what the kernel says."""
-    route, shape = _route(pipeline)
+    tokens = pipeline.added.in_matching_order()
+    raw, normalized = ([token for token in tokens if token.normalized is kind] for kind in (False, True))
+    route, shape = _route(pipeline, normalized)
     model = compiled_model(library, pipeline.model, shape, cache_bytes)
-    in_raw, in_normalized = _Matched(pipeline, False, ""), _Matched(pipeline, True, route.normal_space)
+    in_raw = _Matched(pipeline.added, raw)
+    in_normalized = _Matched(pipeline.added, normalized, pipeline.normalizer, route.normal_space)
     made = RouteParts(route, in_raw.added, in_normalized.added)
     return call(
         library, "arrowprep_tokenizer_new", "arrowprep_tokenizer_free", model.pointer, byref(made.parts)
     )
 
 
-def _route(pipeline: Pipeline) -> tuple[Route, Shape]:
+def _route(pipeline: Pipeline, in_normalized: list[AddedToken]) -> tuple[Route, Shape]:
     """The way to the pieces, and what the model is for them."""
     model, full = pipeline.model, pipeline.full_offsets
     normalizers = leaves_of(pipeline.normalizer)
-    in_normalized = [token for token in pipeline.added.in_matching_order() if token.normalized]
     leaves = pipeline.leaves
     byte_level, options = bool(leaves) and type(leaves[-1]) is ByteLevel, OVER_BYTES
     of_words = type(model) in (WordPiece, WordLevel)
@@ -313,19 +315,24 @@ class RouteParts:
 class _Matched:
     """The added tokens that are looked for in raw text, or in normalized text, for the kernel.
 
-    space: what a space is in place of, in the kernel's text
+    normalizer: what that text went through; space: what a space is in place of, in the kernel's text
     """
 
-    def __init__(self, pipeline: Pipeline, normalized: bool, space: str) -> None:
-        vocabulary = pipeline.added
-        tokens = [token for token in vocabulary.in_matching_order() if token.normalized == normalized]
+    def __init__(
+        self,
+        vocabulary: AddedVocabulary,
+        tokens: list[AddedToken],
+        normalizer: Normalizer | None = None,
+        space: str = "",
+    ) -> None:
         ignored = vocabulary.special if vocabulary.encode_special_tokens else {}
         spaced = any(token.content[:1] in WHITESPACE for token in tokens)
         if spaced and any(token.rstrip for token in tokens):
             raise Unsupported("an added token begins with the white space that another takes")
-        normalize = pipeline.normalizer.normalize_str if normalized and pipeline.normalizer else str
-        contents = [normalize(token.content) for token in tokens]
-        self._contents = strings([text.replace(space, " ") if space else text for text in contents])
+        contents = [token.content for token in tokens]
+        if normalizer:
+            contents = list(map(normalizer.normalize_str, contents))
+        self._contents = strings([text.replace(space, " ") for text in contents] if space else contents)
         self._ids = array("I", [vocabulary.ids[token.content] for token in tokens])
         self._flags = array("B", [_flags(token, token.content in ignored) for token in tokens])
         places = (numbers.buffer_info()[0] for numbers in (self._ids, self._flags))

@@ -20,11 +20,18 @@ def option_types(cls: type) -> dict[str, tuple[type, ...]]:
     found = {}
     # not by inspect.signature, which takes as long as all else of a small tokenizer's load
     for name, annotation in getattr(cls.__init__, "__annotations__", {}).items():  # type: ignore[misc]
-        written = str(annotation).split(" | ")
-        if name != "return" and all(kind in TYPES for kind in written):
-            kinds = [TYPES[kind] for kind in written]
-            found[name] = tuple(kind for one in kinds for kind in (one, *ALSO.get(one, ())))
+        if name != "return" and (kinds := _kinds(str(annotation))):
+            found[name] = kinds
     return found
+
+
+@cache
+def _kinds(written: str) -> tuple[type, ...]:
+    """What an annotation names; nothing where it names more than texts, numbers and switches."""
+    names = written.split(" | ")
+    if not TYPES.keys() >= set(names):
+        return ()
+    return tuple(kind for name in names for kind in (TYPES[name], *ALSO.get(TYPES[name], ())))
 
 
 def checked(owner: object, name: str, value: Any) -> Any:

@@ -173,7 +173,10 @@ def _read(content: dict[str, Any]) -> TokenizerFile:
         part = top.get(name, (dict, type(None)), None)
         parts[name] = None if part is None else read(Spec(part, name))
     entries = top.get("added_tokens", (list, type(None)), None) or []
-    added = [AddedToken.from_json(Spec(entry, f"added_tokens[{i}]")) for i, entry in enumerate(entries)]
+    added = [
+        AddedToken.usual(entry) or AddedToken.from_json(Spec(entry, f"added_tokens[{i}]"))
+        for i, entry in enumerate(entries)
+    ]
     truncation = top.get("truncation", (dict, type(None)), None)
     padding = top.get("padding", (dict, type(None)), None)
     top.finish(tuple(_SECTIONS))

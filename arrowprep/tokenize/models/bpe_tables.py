@@ -56,6 +56,8 @@ class BpeTables(Vocabulary):
 
         Raises BadArgument for the first that cannot be done.
         """
+        if not flat:
+            return cls(ids, np.empty((3, 0), np.int32))
         lefts, rights = flat[::2], flat[1::2]
         inner = [right[len(prefix) :] for right in rights] if prefix else rights
         places = _places(ids)
