@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from arrowprep.tokenize import (
-    decoders,
-    implementations,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
+from typing import TYPE_CHECKING, Any
+
+from arrowprep.tokenize import decoders, models, normalizers, pre_tokenizers, processors
 from arrowprep.tokenize.added_tokens import AddedToken
 from arrowprep.tokenize.auto import AutoTokenizer, load_tokenizer
 from arrowprep.tokenize.batch_encoding import BatchEncoding, CharSpan, TokenSpan
 from arrowprep.tokenize.columns import Columns
 from arrowprep.tokenize.encoding import Encoding
-from arrowprep.tokenize.implementations import (
-    BertWordPieceTokenizer,
-    ByteLevelBPETokenizer,
-    CharBPETokenizer,
-    SentencePieceBPETokenizer,
-    SentencePieceUnigramTokenizer,
-)
 from arrowprep.tokenize.models.base import Token
 from arrowprep.tokenize.normalized_string import NormalizedString
 from arrowprep.tokenize.padding import Padding
@@ -43,6 +30,16 @@ from arrowprep.tokenize.shell import (
 )
 from arrowprep.tokenize.tokenizer import Tokenizer
 from arrowprep.tokenize.truncation import Truncation
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize import implementations, trainers
+    from arrowprep.tokenize.implementations import (
+        BertWordPieceTokenizer,
+        ByteLevelBPETokenizer,
+        CharBPETokenizer,
+        SentencePieceBPETokenizer,
+        SentencePieceUnigramTokenizer,
+    )
 
 __all__ = [
     "AddedToken",
@@ -84,3 +81,18 @@ __all__ = [
     "processors",
     "trainers",
 ]
+
+# what only training needs, loaded when it is first asked for
+_TRAINABLE = {
+    name for name in __all__ if name.endswith(("BPETokenizer", "WordPieceTokenizer", "UnigramTokenizer"))
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in ("implementations", "trainers"):
+        return import_module(f"arrowprep.tokenize.{name}")
+    if name not in _TRAINABLE:
+        raise AttributeError(f"module 'arrowprep.tokenize' has no attribute {name!r}")
+    return getattr(import_module("arrowprep.tokenize.implementations"), name)

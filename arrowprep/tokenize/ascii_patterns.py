@@ -7,16 +7,21 @@ which, so that what it says is what counts; all else is read alike by both, or t
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-
-import regex
+from functools import cache, lru_cache
+from typing import Any
 
 _ASCII = list(map(chr, range(128)))
-_TOKEN = regex.compile(
-    r"(?P<set>(?P<class>\[\^?(?:\\.|[^\[\]\\]|(?&class))*\])|\\[pP]\{\^?\w+\}|\\[sSdDwW])"
-    r"|\((?:\?(?P<flags>[is]*(?:-[is]+)?):|\?<?[=!]|\?>|(?!\?))|\\(?:[rntfAZ]|x[0-9a-fA-F]{2}|[!-/:-@\[-`{-~])|\{\d+(?:,\d*)?\}|[^\\\[\](){}]|\)",
-    regex.DOTALL,
-)
+
+
+@cache
+def _token() -> Any:
+    import regex
+
+    return regex.compile(
+        r"(?P<set>(?P<class>\[\^?(?:\\.|[^\[\]\\]|(?&class))*\])|\\[pP]\{\^?\w+\}|\\[sSdDwW])"
+        r"|\((?:\?(?P<flags>[is]*(?:-[is]+)?):|\?<?[=!]|\?>|(?!\?))|\\(?:[rntfAZ]|x[0-9a-fA-F]{2}|[!-/:-@\[-`{-~])|\{\d+(?:,\d*)?\}|[^\\\[\](){}]|\)",
+        regex.DOTALL,
+    )
 
 
 @lru_cache(maxsize=256)
@@ -26,7 +31,7 @@ def ascii_twin(pattern: str) -> re.Pattern[str] | None:
     ignoring = [False]  # case, by open groups
     at = 0
     while at < len(pattern):
-        token = _TOKEN.match(pattern, at)
+        token = _token().match(pattern, at)
         if token is None or (ignoring[-1] and not token.group().isascii()):
             return None
         at, text, flags = token.end(), token.group(), token["flags"] or ""
@@ -47,6 +52,8 @@ def ascii_twin(pattern: str) -> re.Pattern[str] | None:
 @lru_cache(maxsize=256)
 def _members(of: str, ignoring: bool) -> str:
     """The characters of ASCII that are in a set, as a set."""
+    import regex
+
     matches = regex.compile(of, regex.V1 | (regex.IGNORECASE if ignoring else 0)).match
     found = [re.escape(c) for c in _ASCII if matches(c)]
     return f"[{''.join(found)}]" if found else "(?!)"

@@ -15,8 +15,6 @@ from itertools import starmap
 from operator import eq
 from typing import Any
 
-import regex
-
 from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize import unicode_tables
 from arrowprep.tokenize.ascii_patterns import ascii_twin
@@ -41,18 +39,21 @@ class Pattern:
 
     source: as the tokenizer file has it, or for a literal its text
     literal: whether it stands for itself
+    sure: whether it is known to be a pattern, and is compiled when it is first used
     """
 
-    def __init__(self, source: str, *, literal: bool = False) -> None:
+    def __init__(self, source: str, *, literal: bool = False, sure: bool = False) -> None:
         self.source = source
         self.literal = literal
         self._ascii_seen = 0
-        if not literal and source not in SURE:
+        if not (literal or sure or source in SURE):
             self.compiled  # noqa: B018 - a broken pattern is an error here
 
     @cached_property
     def compiled(self) -> Any:
         """What runs it."""
+        import regex  # here and elsewhere: it takes 10 ms, and what the kernel knows is cut without it
+
         source = regex.escape(self.source) if self.literal else translate(self.source)
         try:
             return regex.compile(source, regex.V1)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-
-import regex
+from functools import cache, lru_cache
+from typing import Any
 
 from arrowprep.errors import BadTokenizerFile
 
@@ -30,11 +29,17 @@ _ALONE = {
     "$": r"(?=\n|\Z)",
     "{,}": r"\{,\}",  # which counts nothing
 }
-_TOKEN = regex.compile(
-    r"\{\d*,?\d*\}|\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imxs-]+[:)]|\[:\^?\w+:\]|--|\|\||~~|.",
-    regex.DOTALL,
-)
 _QUANTIFIER = re.compile(r"[*+?]|\{(?=.*\d)\d*,?\d*\}")
+
+
+@cache
+def _token() -> Any:
+    import regex
+
+    return regex.compile(
+        r"\{\d*,?\d*\}|\\[pP]\{\^?[^}]*\}|\\[xu]\{[^}]*\}|\\x[0-9a-fA-F]{1,2}|\\u[0-9a-fA-F]{4}|\\.|\(\?[imxs-]+[:)]|\[:\^?\w+:\]|--|\|\||~~|.",
+        regex.DOTALL,
+    )
 
 
 def ignores_case(source: str) -> bool:
@@ -66,7 +71,7 @@ class _Translator:
         self._repeats = ""  # how what is there last repeats
 
     def run(self) -> str:
-        for token in _TOKEN.findall(self._source):
+        for token in _token().findall(self._source):
             if not self._depth:
                 self._quantify(token)
                 self._group(token)

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-import regex
-
 from arrowprep.tokenize.oniguruma_syntax import translate
 
 _SETS = r"\\[sSdDwWhH]"
@@ -39,6 +37,8 @@ def ignoring_case(source: str) -> str | None:
         return " "
     if re.search(_OF_MANY, source):
         return None
+    import regex
+
     matches = regex.compile(translate(source), regex.V1).fullmatch
     members = {c.casefold() for c in {*map(chr, range(128)), *source} if matches(c)}
     if not members or any(map(matches, _folded()[0])):

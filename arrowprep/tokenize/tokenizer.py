@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -21,9 +21,11 @@ from arrowprep.tokenize.encoding import Encoding, pad_all
 from arrowprep.tokenize.engine import choose_engine
 from arrowprep.tokenize.padding import Padding
 from arrowprep.tokenize.rows import Framing, encode_row, encode_rows, post_process
-from arrowprep.tokenize.trainers import Trainer, blocks_of, count_words, default_trainer, lines_of
-from arrowprep.tokenize.trainers.corpus import Block
 from arrowprep.tokenize.truncation import Truncation, check_choice
+
+if TYPE_CHECKING:
+    from arrowprep.tokenize.trainers import Trainer
+    from arrowprep.tokenize.trainers.corpus import Block
 
 
 class Tokenizer(Assembly):
@@ -112,16 +114,22 @@ class Tokenizer(Assembly):
         trainer: None takes that of the model's kind with its usual options
         length: of the iterator, for a progress bar
         """
+        from arrowprep.tokenize.trainers import blocks_of  # here and below: most tokenizers are never trained
+
         trainer = self._checked(trainer)
         self._learn(blocks_of(iterator, length, trainer.show_progress), trainer)
 
     def train(self, files: Sequence[str | Path], trainer: Trainer[Any] | None = None) -> None:
         """The same with the lines of text files, each with its end."""
+        from arrowprep.tokenize.trainers import lines_of
+
         trainer = self._checked(trainer)
         files = [files] if isinstance(files, (str, Path)) else files
         self._learn(lines_of(files, trainer.show_progress), trainer)
 
     def _checked(self, trainer: Trainer[Any] | None) -> Trainer[Any]:
+        from arrowprep.tokenize.trainers import Trainer, default_trainer
+
         trainer = default_trainer(self.model) if trainer is None else trainer
         if not isinstance(trainer, Trainer):
             raise WrongType(f"trainer is a Trainer, not {type(trainer).__name__}", argument="trainer")
@@ -129,6 +137,8 @@ class Tokenizer(Assembly):
         return trainer
 
     def _learn(self, blocks: Iterable[Block], trainer: Trainer[Any]) -> None:
+        from arrowprep.tokenize.trainers import count_words
+
         trainer.train(count_words(blocks, self.normalizer, self.pre_tokenizer), self.model)
         before, self._added = self._added.by_id(), self._added.emptied()
         self.add_special_tokens(trainer.special_tokens)

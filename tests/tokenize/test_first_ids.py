@@ -50,6 +50,25 @@ def test_first_ids_import_what_the_pipeline_needs_alone(tmp_path, pre_tokenizer,
     assert done.stdout.splitlines()[1].replace("arrowprep.tokenize.", "") == needed
 
 
+LEFT_OUT = """
+import sys
+from arrowprep import load_tokenizer, tokenize
+load_tokenizer(sys.argv[1]).encode("ab 12")
+late = ["regex", "arrowprep.tokenize.trainers", "arrowprep.tokenize.implementations"]
+print(*[name for name in late if name in sys.modules])
+print(all(hasattr(tokenize, name) for name in tokenize.__all__))
+print(*[name for name in late if name not in sys.modules])
+"""
+
+
+def test_what_the_kernel_cuts_needs_no_pattern_and_what_is_not_trained_no_trainer(tmp_path):
+    file = tmp_path / "tokenizer.json"
+    file.write_text(json.dumps(tokenizer_file(BYTE_LEVEL)), encoding="utf-8")
+    command = [sys.executable, "-c", LEFT_OUT, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["", "True", "regex"]
+
+
 def test_usual_sets_ask_no_pattern(monkeypatch):
     """To understand one takes `regex` as long as all else takes."""
     tokenizer = Tokenizer.from_str(json.dumps(tokenizer_file(split(r" ?\d+\.|\. ?| ?[-\w]+|[#+~]\s+"))))

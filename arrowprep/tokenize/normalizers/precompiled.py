@@ -8,11 +8,9 @@ import re
 import struct
 import sys
 from array import array
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from typing import Any
-
-import regex
 
 from arrowprep.errors import BadTokenizerFile
 from arrowprep.tokenize.aligned import Aligned
@@ -21,12 +19,18 @@ from arrowprep.tokenize.normalizers.base import Normalizer
 from arrowprep.tokenize.oniguruma import as_unicode_16
 from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
-GRAPHEME = regex.compile(r"\X", regex.V1)
 # graphemes are those of Unicode 17, whatever version `regex` knows: what 17 added to 16 that joins
 _MARKS_OF_17 = re.compile(
     f"[{charset(parse_ranges('1ACF-1ADD 1AE0-1AEB 10EFA-10EFB 11B60-11B67 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5'))}]"
 )
 LONGEST_GRAPHEME = 6  # bytes: from here on a grapheme is looked up character by character
+
+
+@cache
+def _grapheme() -> Any:
+    import regex
+
+    return regex.compile(r"\X", regex.V1)
 
 
 class Precompiled(Normalizer):
@@ -92,7 +96,7 @@ class Precompiled(Normalizer):
 
 def _graphemes(text: str) -> list[str]:
     seen = text if text.isascii() else as_unicode_16(_MARKS_OF_17.sub("\u0301", text))
-    found: list[str] = GRAPHEME.findall(seen)
+    found: list[str] = _grapheme().findall(seen)
     if seen == text:
         return found
     return [

@@ -17,7 +17,7 @@ from arrowprep.tokenize.pre_tokenizers.base import Places, PreTokenizer, Span
 from arrowprep.tokenize.pre_tokenizers.split import split_spans
 
 # Source: GPT-2's encoder
-WORDS = Pattern(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+WORDS = Pattern(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", sure=True)
 
 
 class ByteLevel(PreTokenizer):

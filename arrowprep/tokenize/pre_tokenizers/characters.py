@@ -18,7 +18,8 @@ from arrowprep.tokenize.unicode_normal import charset, parse_ranges
 
 # Rust's \w, which has no ² and no ½ in it, in contrast to Oniguruma's
 WORDS = Pattern(
-    r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}]+|[^\s\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}]+"
+    r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}]+|[^\s\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200c}\x{200d}]+",
+    sure=True,
 )
 BLANK = re.compile(f"[{re.escape(WHITESPACE)}]")
 NOT_BLANK = re.compile(f"[^{re.escape(WHITESPACE)}]+")
