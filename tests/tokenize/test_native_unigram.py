@@ -119,6 +119,16 @@ FOLDS: list[Any] = [
     normalizers.Sequence([FOLDED, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]),
     normalizers.Sequence([normalizers.Replace("é", " a"), normalizers.Strip(), FOLDED]),
     normalizers.Sequence([normalizers.Strip(), FOLDED, normalizers.Replace(Regex(" {2,}"), SPACE)]),
+    # line ends stay, within words, and are taken off at the ends of a text alone
+    normalizers.Sequence(
+        [
+            normalizers.Precompiled(charsmap({b"\t": " ", "é".encode(): "e"})),
+            normalizers.Strip(left=False, right=True),
+            normalizers.Replace(Regex(" {2,}"), SPACE),
+        ]
+    ),
+    normalizers.Sequence([normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), " ")]),
+    normalizers.Replace(Regex(" {2,}"), " "),
 ]
 PARTS = ["\r\n", "a", "bc", "a" * 20, "ab c " * 15, " ", "  ", "\n", "\t", "\r", "\x0b", "\0", "\x01"]
 OTHERS = [
@@ -171,6 +181,19 @@ def test_plain_words_beside_others_in_small_worlds(normalizer: Any) -> None:
         assert native.encode(worlds, offsets=True, words=True) == ReferenceEngine(pipeline).encode(
             worlds, offsets=True, words=True
         )
+
+
+@pytest.mark.parametrize("normalizer", [None, *FOLDS])
+def test_a_line_end_at_the_edge_of_a_long_word_stays(normalizer: Any) -> None:
+    model = models.Unigram([("<unk>", 0.0), (SPACE, -1.0), ("a", -1.5), ("aa", -2.0), ("\n", -1.0)], 0)
+    texts = [
+        f"{before}{end}{'a' * count}{end}{after}"
+        for count in (12, 13, 14, 15, 16, 40)
+        for end in ("\n", "\r\n", "\x0b")
+        for before in ("", "a ")
+        for after in ("", " a")
+    ]
+    check(tokenizer(model, normalizer, PRE_TOKENIZERS[1]), list(texts))
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "u", "中é"])

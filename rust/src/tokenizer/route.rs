@@ -58,13 +58,18 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
 
     /// The same step by step.
     pub(super) fn by_steps(&mut self, start: usize, stop: usize) {
+        let (stretch, tokenizer) = (self.as_given(start, stop), self.tokenizer);
+        self.after_steps(&tokenizer.route.before, stretch, |worker, stretch| worker.searched(stretch));
+    }
+
+    /// Text as it was given.
+    pub(super) fn as_given(&self, start: usize, stop: usize) -> Stretch<'a> {
         let at = start - self.first_byte();
-        let tokenizer = self.tokenizer;
-        let placed = TRACE || tokenizer.knows_start;
+        let placed = TRACE || self.tokenizer.knows_start;
         let spans = if placed { Spans::Given(at as u32) } else { Spans::Unknown };
-        let view = View { text: &self.data[start..stop], spans };
-        let given = Stretch { view, given: Some(start), at_start: at == 0 };
-        self.after_steps(&tokenizer.route.before, given, |worker, stretch| worker.searched(stretch));
+        let data: &'a [u8] = self.data;
+        let view = View { text: &data[start..stop], spans };
+        Stretch { view, given: Some(start), at_start: at == 0 }
     }
 
     /// Where the text that is cut begins.
@@ -95,7 +100,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
     }
 
     /// Normalized text, which may hold added tokens.
-    fn searched(&mut self, stretch: Stretch) {
+    pub(super) fn searched(&mut self, stretch: Stretch) {
         let tokenizer = self.tokenizer;
         let Some(matcher) = &tokenizer.in_normalized else { return self.plain(stretch) };
         let text = stretch.view.text;

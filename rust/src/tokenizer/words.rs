@@ -3,7 +3,11 @@
 //! Most of such text needs no step: its words are queued as they stand, whatever white space is between them. What
 //! is not plain is taken through the steps, from white space to white space.
 
+use std::ops::Range;
+
+use super::route::Stretch;
 use super::{Route, Stage, Worker};
+use crate::aligned::View;
 use crate::cut::Cut;
 use crate::model::Kind;
 use crate::queue::Source;
@@ -11,12 +15,12 @@ use crate::split::{Byte, Bytes, WordFinder, WORDS};
 use crate::steps::{Charsmap, Step};
 
 /// Where that is so. apart: whether parts between white space go through the steps as they do together;
-/// keeps_last: whether white space at the end of a text is a piece; knows_places: whether words are where they stand
-/// in the text, each behind the last of the white space before it
+/// strips: whether white space of any kind is taken off at the left and at the right; knows_places: whether words are
+/// where they stand in the text, each behind the last of the white space before it
 pub(super) struct PlainWords {
     bytes: Bytes,
     apart: bool,
-    keeps_last: bool,
+    strips: (bool, bool),
     pub(super) knows_places: bool,
 }
 
@@ -44,14 +48,15 @@ impl PlainWords {
         if visible.is_ascii() || !others.clone().all(squeezes) || (!apart && others.count() > 1) || !is_last {
             return None;
         }
-        let strips = |step: &Step| matches!(step, Step::Strip { right: true, .. });
-        let moves_space =
-            |step: &Step| matches!(step, Step::Strip { left: true, .. } | Step::Squeeze { full: true, .. });
+        let strips_left = |step: &Step| matches!(step, Step::Strip { left: true, .. });
+        let strips_right = |step: &Step| matches!(step, Step::Strip { right: true, .. });
+        let strips = (route.before.iter().any(strips_left), route.before.iter().any(strips_right));
+        let squeezes_fully = |step: &Step| matches!(step, Step::Squeeze { full: true, .. });
         Some(PlainWords {
             bytes: Bytes::new(|byte| what(byte, route, apart)),
             apart,
-            keeps_last: !apart && !route.before.iter().any(strips),
-            knows_places: apart || !route.before.iter().any(moves_space),
+            strips,
+            knows_places: apart || !(strips.0 || route.before.iter().any(squeezes_fully)),
         })
     }
 
@@ -65,8 +70,20 @@ impl PlainWords {
         }
         // one space for two characters stands for the first of them
         let two = traced && text.contains(&b'\r');
-        two || (self.keeps_last && text.last().is_some_and(is(Byte::White)))
-            || text.iter().any(is(Byte::Other))
+        let keeps_last = !self.strips.1;
+        two || (keeps_last && text.last().is_some_and(is(Byte::White))) || text.iter().any(is(Byte::Other))
+    }
+
+    /// What is left of a text whose ends are taken off. Where all white space is between words, there is nothing to do.
+    fn stripped(&self, text: &[u8]) -> Range<usize> {
+        let is_left = |byte: &u8| !matches!(byte, 9..=13 | b' ');
+        let from = if self.strips.0 { text.iter().position(is_left).unwrap_or(text.len()) } else { 0 };
+        let to = if self.strips.1 {
+            text.iter().rposition(is_left).map_or(from, |last| last + 1)
+        } else {
+            text.len()
+        };
+        from..to
     }
 
     /// Where plain text goes on behind what is not, which is met from `from` on.
@@ -96,14 +113,15 @@ fn sees_to_space_alone(step: &Step) -> bool {
     }
 }
 
-/// What a byte of ASCII is, if white space alone is between words. apart: all white space is, not only the space
+/// What a byte of ASCII is, if white space alone is between words. apart: all white space is; else only what becomes a
+/// space, and a line end is part of a word
 fn what(byte: u8, route: &Route, apart: bool) -> Byte {
     let maps = || charsmaps(route);
     let is_white = matches!(byte, 9..=13 | b' ');
     let becomes_space = maps().any(|map| map.makes_space(byte)) || byte == b' ';
     if is_white && maps().all(|map| map.makes_space(byte) || map.is_plain(byte)) && (apart || becomes_space) {
         Byte::White
-    } else if !is_white && maps().all(|map| map.is_plain(byte)) {
+    } else if !(is_white && (apart || becomes_space)) && maps().all(|map| map.is_plain(byte)) {
         Byte::Word
     } else {
         Byte::Other
@@ -125,6 +143,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         if words.is_one(text, TRACE) {
             return self.by_steps(start, stop);
         }
+        let kept = words.stripped(text);
+        let (start, text) = (start + kept.start, &text[kept]);
         let mut finder = WordFinder::new(&words.bytes, self.path, text);
         let (mut starts, mut stops) = ([0; WORDS + 64], [0; WORDS + 64]);
         loop {
@@ -158,9 +178,21 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             }
             next += taken;
             if next < starts.len() {
-                self.by_steps(base + starts[next] as usize, base + stops[next] as usize);
+                self.long_word(words, base, starts[next] as usize, stops[next] as usize);
                 next += 1;
             }
         }
+    }
+
+    /// The word in data[base..] from `start` to `stop`, which no step changes.
+    fn long_word(&mut self, words: &PlainWords, base: usize, start: usize, stop: usize) {
+        let data = self.data;
+        if words.apart || start == 0 {
+            return self.searched(self.as_given(base + start, base + stop));
+        }
+        // a piece of it is the white space before, as the space that a map makes of it
+        let given = self.as_given(base + start - 1, base + stop);
+        let text = [b" ", &data[base + start..base + stop]].concat();
+        self.searched(Stretch { view: View { text: &text, ..given.view }, given: None, ..given });
     }
 }
