@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from arrowprep.errors import BadTokenizerFile, NotText
@@ -100,14 +101,16 @@ class AddedToken:
     @classmethod
     def usual(cls, entry: Any) -> tuple[int, AddedToken] | None:
         """`from_json` of an entry that says all there is, as most do, in a tenth of the time; else None."""
-        if type(entry) is not dict or len(entry) != len(_KEYS):
+        try:
+            values = _VALUES(entry)
+        except (KeyError, TypeError):
             return None
-        values: tuple[Any, ...] = tuple(map(entry.get, _KEYS))
-        if tuple(map(type, values)) != _TYPES or not 0 <= values[0] < _IDS:
+        if len(entry) != len(values) or tuple(map(type, values)) != _TYPES or not 0 <= values[0] < _IDS:
             return None
-        id, content, single_word, lstrip, rstrip, normalized, special = values
-        flags = {"lstrip": lstrip, "rstrip": rstrip, "normalized": normalized, "special": special}
-        return id, cls(content, single_word=single_word, **flags)
+        token = cls.__new__(cls)
+        token.content, token.single_word, token.lstrip, token.rstrip = values[1:5]
+        token._normalized, token.special = values[5:]
+        return values[0], token
 
     @classmethod
     def from_json(cls, spec: Spec) -> tuple[int, AddedToken]:
@@ -126,7 +129,7 @@ class AddedToken:
 _IDS = 2**31  # more than columns of ids can hold
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
 _SHOWN = ("rstrip", "lstrip", "single_word", "normalized", "special")
-_KEYS = ("id", *_FIELDS)
+_VALUES = itemgetter("id", *_FIELDS)
 _TYPES = (int, str, bool, bool, bool, bool, bool)
 
 
@@ -201,10 +204,11 @@ class AddedVocabulary:
         An id that leaves a gap is kept. The tokens are nobody else's. Raises
         BadTokenizerFile for an id that another token has.
         """
-        for i, (id, token) in enumerate(entries):
+        in_model = model.ids_of([token.content for _, token in entries], [id for id, _ in entries])
+        for i, ((id, token), known) in enumerate(zip(entries, in_model, strict=True)):
             if not token.content:
                 continue
-            known = self.ids.get(token.content, model.token_to_id(token.content))
+            known = self.ids.get(token.content, known)
             if known is None and (owner := self._owner(id, model)) is not None:
                 raise BadTokenizerFile(
                     f"added_tokens[{i}] gives {token.content!r} the id {id}, which is that of {owner!r}",

@@ -49,6 +49,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "unigram": {**UNIGRAM, "vocab": PIECES},
     "unigram with a token twice": {**UNIGRAM, "vocab": [*PIECES, ["a", -9]]},
 }
+TOKENS = [*VOCAB, "}[", "<unk>", "none", "\ud800"]
 ADDED = [{"id": 30, "content": "}[", "special": True}, {"id": 0, "content": "a", "normalized": True}]
 
 
@@ -67,7 +68,10 @@ def told(text: str | bytes) -> list[Any]:
         encoded = [tok.encode(text).ids for text in ("ab", "abab}[b", "é", 'ab"a')]
     except TokenizerError as error:
         return [type(error), str(error)]
-    ids = [tok.token_to_id(token) for token in (*VOCAB, "}[", "<unk>", "none", "\ud800")]
+    ids = [tok.token_to_id(token) for token in TOKENS]
+    for likely in range(32):
+        alone = list(map(tok.model.token_to_id, TOKENS))
+        assert tok.model.ids_of(TOKENS, [likely] * len(TOKENS)) == alone, likely
     tokens = [tok.id_to_token(id) for id in range(32)]
     return [ids, tokens, encoded, tok.fingerprint, tok.get_vocab_size(), tok.get_vocab(), tok.to_str()]
 

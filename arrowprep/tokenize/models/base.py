@@ -99,6 +99,10 @@ class Model(Component):
     def id_to_token(self, id: int) -> str | None:
         raise NotImplementedError
 
+    def ids_of(self, tokens: Sequence[str], likely: Sequence[int]) -> list[int | None]:
+        """`token_to_id` of many. likely: the ids that most of them have"""
+        return list(map(self.token_to_id, tokens))
+
     def get_vocab(self) -> dict[str, int]:
         """A copy of the vocabulary."""
         raise NotImplementedError
@@ -175,6 +179,10 @@ class Vocabulary:
         """The id of a token; None where it is none."""
         return self.ids.get(token) if self._read is None or self._worth_dicts() else self._read.id_of(token)
 
+    def ids_of(self, tokens: Sequence[str], likely: Sequence[int]) -> list[int | None]:
+        """The ids of many tokens. likely: those that most of them have"""
+        return list(map(self.id_of, tokens)) if self._read is None else self._read.ids_of(tokens, likely)
+
     def token_of(self, id: int) -> str | None:
         """The token of an id."""
         if self._read is None or not self._read.rising or self._worth_dicts():
@@ -239,6 +247,9 @@ class VocabularyModel(Model):
 
     def id_to_token(self, id: int) -> str | None:
         return self._tables.token_of(id)
+
+    def ids_of(self, tokens: Sequence[str], likely: Sequence[int]) -> list[int | None]:
+        return self._tables.ids_of(tokens, likely)
 
     def get_vocab(self) -> dict[str, int]:
         return dict(self._tables.ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -53,6 +53,19 @@ class FlatVocabulary:
     def id_of(self, token: str) -> int | None:
         place = self.place_of(token)
         return int(self.numbers[place]) if place >= 0 else None
+
+    def ids_of(self, tokens: Sequence[str], likely: Sequence[int]) -> list[int | None]:
+        """The ids of many tokens. likely: those that most of them have, at the place of that number"""
+        # not as arrays: to begin with their functions takes longer than to look all up in most files
+        offsets, numbers = self.texts.offsets.data, self.numbers.data
+        data, n = self.texts.data, len(numbers)
+
+        def is_there(token: str, id: int) -> bool:
+            text = token.encode("utf-8", "surrogatepass")
+            return id < n and numbers[id] == id and data[offsets[id] : offsets[id + 1]] == text
+
+        pairs = zip(tokens, likely, strict=True)
+        return [id if is_there(token, id) else self.id_of(token) for token, id in pairs]
 
     def token_of(self, id: int) -> str | None:
         """The token of an id. Only where the ids rise."""
