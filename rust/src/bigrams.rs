@@ -21,19 +21,37 @@ pub struct Bigrams {
 const BITS_PER_PAIR: usize = 8;
 const MOST_BITS: usize = 1 << 22;
 
-impl Bigrams {
-    /// neighbours: side by side in what merges make. solid: the characters that become tokens by themselves, wherever they
-    /// stand; None for all. What becomes of another one may depend on its neighbours
-    pub fn new(neighbours: &[(char, char)], solid: Option<impl Iterator<Item = char>>) -> Self {
-        let mut ascii = [0u128; 128];
-        let mut others = Vec::new();
-        for &(left, right) in neighbours {
+/// Characters that stand side by side in what merges make.
+pub struct Neighbours {
+    /// by the left one, the right ones, a bit each
+    ascii: [u128; 128],
+    /// hashes of the other pairs
+    others: Vec<u64>,
+}
+
+impl Default for Neighbours {
+    fn default() -> Self {
+        Neighbours { ascii: [0; 128], others: Vec::new() }
+    }
+}
+
+impl Extend<(char, char)> for Neighbours {
+    fn extend<T: IntoIterator<Item = (char, char)>>(&mut self, pairs: T) {
+        for (left, right) in pairs {
             if left.is_ascii() && right.is_ascii() {
-                ascii[left as usize] |= 1 << right as u32;
+                self.ascii[left as usize] |= 1 << right as u32;
             } else {
-                others.push(hash(left as u32, right as u32));
+                self.others.push(hash(left as u32, right as u32));
             }
         }
+    }
+}
+
+impl Bigrams {
+    /// solid: the characters that become tokens by themselves, wherever they stand; None for all. What becomes of another one
+    /// may depend on its neighbours
+    pub fn new(neighbours: Neighbours, solid: Option<impl Iterator<Item = char>>) -> Self {
+        let Neighbours { mut ascii, others } = neighbours;
         let bits = (others.len() * BITS_PER_PAIR).clamp(64, MOST_BITS).next_power_of_two();
         let shift = 64 - bits.ilog2();
         let mut joined = vec![0u64; bits / 64].into_boxed_slice();
@@ -86,8 +104,9 @@ mod tests {
 
     #[test]
     fn only_pairs_inside_no_result_are_cut() {
-        let neighbours = [('a', 'b'), ('b', 'c'), ('é', '中'), ('中', 'b')];
-        let bigrams = Bigrams::new(&neighbours, Some("abcdé中".chars()));
+        let mut neighbours = Neighbours::default();
+        neighbours.extend([('a', 'b'), ('b', 'c'), ('é', '中'), ('中', 'b')]);
+        let bigrams = Bigrams::new(neighbours, Some("abcdé中".chars()));
         let cuts = |left: char, right: char| match (left.is_ascii(), right.is_ascii()) {
             (true, true) => bigrams.cuts_ascii(left as u8, right as u8),
             _ => bigrams.cuts(left as u32, right as u32),

@@ -150,6 +150,7 @@ impl Places for Cutter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bigrams::Neighbours;
 
     fn places(mut cutter: Cutter, path: CpuPath) -> Vec<u32> {
         cutter.path = path;
@@ -174,7 +175,9 @@ mod tests {
             let neighbours: Vec<(char, char)> =
                 (0..30).map(|_| (alphabet[random(letters)], alphabet[random(letters)])).collect();
             let solid = (round % 2 == 0).then(|| "abc é中".chars());
-            let bigrams = Bigrams::new(&neighbours, solid);
+            let mut beside = Neighbours::default();
+            beside.extend(neighbours.iter().copied());
+            let bigrams = Bigrams::new(beside, solid);
             let text: String = (0..round % 400).map(|_| alphabet[random(letters)]).collect();
             for spaces in [false, true] {
                 let cutter = || Cutter::new(spaces, Some(&bigrams), text.as_bytes());

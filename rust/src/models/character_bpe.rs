@@ -2,7 +2,7 @@
 
 use super::affixes::{form, Affixes, Form, FORMS};
 use super::Bench;
-use crate::bigrams::Bigrams;
+use crate::bigrams::{Bigrams, Neighbours};
 use crate::cache::{bytes_of, Cache, Key};
 use crate::merge::{Lane, Rules, Scratch, Token};
 use crate::model::Spelled;
@@ -63,7 +63,7 @@ impl CharacterBpe {
         }
         let spell = |token: &[u8], out: &mut Vec<u8>| spaced(token, visible, out);
         let vocabulary = spelling::vocabulary(tokens, ids, spell)?;
-        let mut neighbours = Vec::new();
+        let mut neighbours = Neighbours::default();
         let may_be_cut = options.may_be_cut && affixes.forms() == 0 && !options.ignore_merges;
         let joins = spelling::joins(tokens, ids, ways, spell, |made| {
             neighbours.extend(pairs_of(made).filter(|_| may_be_cut));
@@ -100,7 +100,7 @@ impl CharacterBpe {
         if may_be_cut && !joins_special {
             let spells_all = bpe.bytes.iter().all(|&id| id != NONE);
             let singles = tokens.iter().filter_map(|token| only_character(token, visible));
-            bpe.bigrams = Some(Bigrams::new(&neighbours, (!spells_all).then_some(singles)));
+            bpe.bigrams = Some(Bigrams::new(neighbours, (!spells_all).then_some(singles)));
         }
         Ok(bpe)
     }
@@ -241,13 +241,16 @@ fn pairs_of(text: &[u8]) -> impl Iterator<Item = (char, char)> + '_ {
 
 /// The character of texts that is all of a token.
 fn only_character(token: &[u8], visible: &[u8]) -> Option<char> {
+    if !visible.is_empty() && token == visible {
+        return Some(' ');
+    }
     if token.len() > 4 {
         return None; // bytes of a character
     }
-    let mut text = Vec::new();
-    let is_found = spaced(token, visible, &mut text);
-    let mut characters = std::str::from_utf8(&text).ok()?.chars();
-    characters.next().filter(|_| is_found && characters.next().is_none())
+    let mut characters = std::str::from_utf8(token).ok()?.chars();
+    // no text has a space where something stands for it
+    let is_found = |&first: &char| visible.is_empty() || first != ' ';
+    characters.next().filter(is_found).filter(|_| characters.next().is_none())
 }
 
 /// Whether `spaced` would change or refuse a text.
