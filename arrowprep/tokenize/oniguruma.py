@@ -26,12 +26,24 @@ Span = tuple[int, int]
 ASCII_WORTH_A_TWIN = 20_000  # characters; making the twin takes as long as these, some 3 ms
 # of normalizers in many files: no need to compile them, half a millisecond each, to see that they can be
 SURE = frozenset({" {2,}", r"\s+"})
+_SIMPLE = frozenset("(){}").isdisjoint
 STAND_IN = "\ufdd0"  # a noncharacter: no version of Unicode gives it a property
 # U+0295 was Ll in Unicode 16 and is Lo since 17; U+0138 is Ll, without case, in all
 RECLASSIFIED = {0x295: 0x138}
 # to `regex` İ and ı are other cases of i, to Oniguruma of nothing, as Ĭ and ĭ are, which take their place
 _TURKISH = re.compile("[İı]")
 _NEIGHBOURS = str.maketrans("İı", "Ĭĭ")
+
+
+def _is_sure(source: str) -> bool:
+    """Whether a pattern can be compiled, as far as that is sooner known than done."""
+    if source in SURE:
+        return True
+    if not _SIMPLE(source):
+        return False
+    from arrowprep.tokenize.sure_patterns import is_sure
+
+    return is_sure(source)
 
 
 class Pattern:
@@ -46,7 +58,7 @@ class Pattern:
         self.source = source
         self.literal = literal
         self._ascii_seen = 0
-        if not (literal or sure or source in SURE):
+        if not (literal or sure or _is_sure(source)):
             self.compiled  # noqa: B018 - a broken pattern is an error here
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 
 class Unknown(Exception):
@@ -123,6 +124,7 @@ _PLACES: dict[str, Node] = {
 }
 
 
+@lru_cache(maxsize=64)
 def parse(source: str) -> Node:
     """The tree of a pattern. Raises Unknown.
 

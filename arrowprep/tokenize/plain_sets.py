@@ -32,9 +32,7 @@ def plain_set(source: str) -> Codes | None:
     """
     if source == "(?m:.)":
         return np.array([0, 0x110000])
-    is_class = source.startswith("[")
-    body = r"\n" if source == "." else source.removeprefix("[").removeprefix("^" * is_class)
-    named = _named(body.removesuffix("]") if is_class else body, is_class)
+    named = _named(source)
     if named is None:
         return None
     kinds, own = named
@@ -80,8 +78,19 @@ def runs() -> tuple[Codes, bytes]:
     return edges, LETTERS
 
 
-def _named(body: str, is_class: bool) -> tuple[str, set[int]] | None:
-    """The kinds and the characters that a set is of."""
+def is_plain(source: str) -> bool:
+    """Whether it is one of these, and not the one that is written as a group."""
+    return _named(source) is not None
+
+
+def _named(source: str) -> tuple[str, set[int]] | None:
+    """The kinds and the characters that a set names, or that it has not."""
+    is_class = source.startswith("[")
+    body = r"\n" if source == "." else source.removeprefix("[").removeprefix("^" * is_class)
+    return _named_in(body.removesuffix("]") if is_class else body, is_class)
+
+
+def _named_in(body: str, is_class: bool) -> tuple[str, set[int]] | None:
     items = list(_items(body))
     if not items or any(operator in body for operator in _OPERATORS) or (len(items) > 1 and not is_class):
         return None
@@ -97,7 +106,7 @@ def _named(body: str, is_class: bool) -> tuple[str, set[int]] | None:
             kinds += more
         elif items[at + 1 : at + 2] == ["-"] and at + 2 < len(items):
             last = _character(items[at + 2], False)
-            if last is None or max(code, last) > 0x7F:
+            if last is None or not code <= last <= 0x7F:
                 return None
             own.update(range(code, last + 1))
             at += 2
