@@ -46,7 +46,7 @@ impl Entry {
         if !(1..=lanes.len()).contains(&tokens.len()) {
             return None;
         }
-        lanes.iter_mut().zip(lanes_of(key, tokens)).for_each(|(to, lane)| *to = lane);
+        put_lanes(key, tokens, &mut lanes[..tokens.len()]);
         lanes[0] |= (tokens.len() as u32) << 28;
         Some(Entry { key, lanes })
     }
@@ -58,9 +58,13 @@ impl Entry {
 }
 
 /// Tokens in 32 bits each. A piece with a key is short, and ids are below 1 << 24.
-fn lanes_of(key: Key, tokens: &[Token]) -> impl Iterator<Item = u32> + '_ {
-    let ends = tokens.iter().skip(1).map(|next| next.start).chain([len_of(key)]);
-    tokens.iter().zip(ends).map(|(token, end)| token.id | end << 24 | token.start << 28)
+#[inline(always)]
+fn put_lanes(key: Key, tokens: &[Token], lanes: &mut [u32]) {
+    let mut end = len_of(key);
+    for (lane, token) in lanes.iter_mut().zip(tokens).rev() {
+        *lane = token.id | end << 24 | token.start << 28;
+        end = token.start;
+    }
 }
 
 pub fn token_of(lane: u32) -> Token {
@@ -349,9 +353,10 @@ impl Cache {
         }
         let entry = Entry::of(key, tokens).unwrap_or_else(|| {
             self.make_room_to_spill(tokens.len() * 4);
-            let lanes = [0, self.spill.len() as u32, tokens.len() as u32, 0];
-            self.spill.extend(lanes_of(key, tokens));
-            Entry { key, lanes }
+            let first = self.spill.len();
+            self.spill.resize(first + tokens.len(), 0);
+            put_lanes(key, tokens, &mut self.spill[first..]);
+            Entry { key, lanes: [0, first as u32, tokens.len() as u32, 0] }
         });
         self.add(entry);
     }
@@ -525,9 +530,11 @@ mod tests {
         let key = key_of(b"abcdefghijklmno");
         for starts in [&[0][..], &[0, 14], &[0, 1, 8], &[0, 3, 3, 9], &[0, 1, 2, 3, 15]] {
             let tokens: Vec<Token> = starts.iter().map(|&start| Token { id: ID_MASK, start }).collect();
-            let ends: Vec<u32> = lanes_of(key, &tokens).map(end_of).collect();
+            let mut lanes = vec![0; tokens.len()];
+            put_lanes(key, &tokens, &mut lanes);
+            let ends: Vec<u32> = lanes.iter().map(|&lane| end_of(lane)).collect();
             assert_eq!(ends, [&starts[1..], &[15]].concat());
-            assert_eq!(lanes_of(key, &tokens).map(token_of).collect::<Vec<_>>(), tokens);
+            assert_eq!(lanes.iter().map(|&lane| token_of(lane)).collect::<Vec<_>>(), tokens);
             let entry = Entry::of(key, &tokens);
             assert_eq!(entry.map_or(0, |entry| entry.count()), tokens.len() % 5);
             assert_eq!(entry.map(|entry| entry.lanes.map(end_of)[tokens.len() - 1]), entry.map(|_| 15));

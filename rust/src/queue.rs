@@ -3,21 +3,33 @@
 mod apart;
 mod words;
 
-use crate::cache::{key_of, key_within, line_of, prefetch, Cache, Key, Line, LONGEST_KEY, PART};
+use crate::cache::{key_of, key_within, len_of, line_of, prefetch, Cache, Key, Line, LONGEST_KEY, PART};
 use crate::split::CpuPath;
 
 pub const CAPACITY: usize = 1024;
 
-/// An event. A piece of up to 15 bytes has its cache key and line; any other event says
-/// in the key's last byte, where a length would be, what it is, and has its start in the
-/// first word.
+/// An event. A piece of up to 15 bytes has its cache key and line; any other event says in the key's last byte, where a
+/// length would be, what it is, and has its start in the first word and its length at the beginning of the second.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(8))]
 pub struct Event {
     pub key: Key,
     /// of a piece its line in the cache, of an added token its id
     pub line: u32,
-    pub len: u32,
+    /// where it begins in the data, whose length may be above it: only differences count; 0 unless traced
+    pub at: u32,
+}
+
+impl Event {
+    /// How many bytes of text it is.
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        if is_short(self.key) {
+            len_of(self.key)
+        } else {
+            self.key[1] as u32
+        }
+    }
 }
 
 pub const LONG: u64 = 0x80 << 56;
@@ -25,15 +37,28 @@ pub const ADDED: u64 = 0x81 << 56;
 pub const END: u64 = 0x82 << 56;
 pub const LONG_PART: u64 = LONG | PART;
 
-/// Where a piece or an added token begins in the data, whose length may be above it: only differences count.
-/// continues: 1 where it goes on with the word of the one before it; leads: 1 where its first byte is a space that no
-/// text has, and that stands for the character behind it
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
+/// Where an event begins. words: how many words begin with it, 0 where it goes on with the one before; leads: 1 where its
+/// first byte is a space that no text has, and that stands for the character behind it
+#[derive(Clone, Copy)]
 pub struct Start {
     pub at: u32,
-    pub continues: u16,
-    pub leads: u16,
+    pub words: u32,
+    pub leads: u32,
+}
+
+/// That of each event.
+#[derive(Clone, Copy)]
+pub struct Starts<'q> {
+    events: &'q [Event],
+    words: &'q [u32],
+    leads: &'q [u32],
+}
+
+impl Starts<'_> {
+    #[inline(always)]
+    pub fn of(&self, event: usize) -> Start {
+        Start { at: self.events[event].at, words: self.words[event], leads: self.leads[event] }
+    }
 }
 
 /// Whether an event's key is that of a piece, which the cache may know.
@@ -42,19 +67,20 @@ pub fn is_short(key: Key) -> bool {
     key[1] < LONG
 }
 
-/// A text of which pieces are queued, data[base..], and the cache that is going to be asked for them.
+/// A text of which pieces are queued, data[base..], and the cache that is going to be asked for them. TRACE: whether it is
+/// kept where they begin
 ///
 /// `pieces` and `apart` copy it first, for the compiler then holds it in registers: 8 % fewer instructions of known text with
 /// GPT-2, and 3 % more where `words` did the same.
 #[derive(Clone, Copy)]
-pub struct Source<'s> {
+pub struct Source<'s, const TRACE: bool> {
     lines: &'s [Line],
     shift: u32,
     data: &'s [u8],
     base: usize,
 }
 
-impl<'s> Source<'s> {
+impl<'s, const TRACE: bool> Source<'s, TRACE> {
     #[inline(always)]
     pub fn new(cache: &'s Cache, data: &'s [u8], base: usize) -> Self {
         Source { lines: cache.lines(), shift: cache.shift(), data, base }
@@ -67,29 +93,36 @@ impl<'s> Source<'s> {
 
     /// A piece with a key, whose line is fetched ahead.
     #[inline(always)]
-    fn short(&self, key: Key, len: usize) -> Event {
+    fn short(&self, key: Key, start: usize) -> Event {
         let line = line_of(key, self.shift);
         prefetch(self.lines.as_ptr().wrapping_add(line));
-        Event { key, line: line as u32, len: len as u32 }
+        Event { key, line: line as u32, at: self.at(start) }
     }
 
     /// A piece without one, from `start` on.
     #[inline(always)]
     fn long(&self, start: usize, len: usize) -> Event {
-        Event { key: [(self.base + start) as u64, LONG], line: u32::MAX, len: len as u32 }
+        let key = [(self.base + start) as u64, LONG | len as u64];
+        Event { key, line: u32::MAX, at: self.at(start) }
     }
 
     #[inline(always)]
-    fn start(&self, start: u32) -> Start {
-        Start { at: (self.base as u32).wrapping_add(start), ..Start::default() }
+    fn at(&self, start: usize) -> u32 {
+        if TRACE {
+            self.base.wrapping_add(start) as u32
+        } else {
+            0
+        }
     }
 }
 
 /// Events that wait for each other: lines of the cache are fetched while later pieces are cut.
 pub struct Queue {
     events: Box<[Event; CAPACITY]>,
-    /// where each piece and added token begins, and whether it goes on with a word
-    starts: Box<[Start; CAPACITY]>,
+    /// of each as in `Start`: 1 and 0, unless `is_marked`
+    words: Box<[u32; CAPACITY]>,
+    leads: Box<[u32; CAPACITY]>,
+    is_marked: bool,
     len: usize,
 }
 
@@ -97,17 +130,21 @@ impl Queue {
     pub fn new() -> Self {
         Queue {
             events: Box::new([Event::default(); CAPACITY]),
-            starts: Box::new([Start::default(); CAPACITY]),
+            words: Box::new([1; CAPACITY]),
+            leads: Box::new([0; CAPACITY]),
+            is_marked: false,
             len: 0,
         }
     }
 
-    pub fn starts(&self) -> &[Start] {
-        &self.starts[..self.len]
-    }
-
     pub fn events(&self) -> &[Event] {
         &self.events[..self.len]
+    }
+
+    /// Where each event begins. As slices, for what is behind a `&mut` would be loaded again for each.
+    #[inline(always)]
+    pub fn starts(&self) -> Starts<'_> {
+        Starts { events: self.events(), words: &self.words[..self.len], leads: &self.leads[..self.len] }
     }
 
     /// Find the lines of pieces anew: the cache has grown.
@@ -122,39 +159,37 @@ impl Queue {
     }
 
     pub fn clear(&mut self) {
+        if std::mem::take(&mut self.is_marked) {
+            self.words[..self.len].fill(1);
+            self.leads[..self.len].fill(0);
+        }
         self.len = 0;
     }
 
     /// The pieces that begin at `starts`, each up to the next; the last number only ends.
-    /// trace: whether to keep where they begin
-    pub fn pieces(&mut self, path: CpuPath, source: Source, starts: &[u32], trace: bool) {
+    pub fn pieces<const TRACE: bool>(&mut self, path: CpuPath, source: Source<TRACE>, starts: &[u32]) {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.pieces_avx2(source, starts, trace) },
-            _ => self.put_pieces(source, starts, trace),
+            CpuPath::Avx2 => unsafe { self.pieces_avx2(source, starts) },
+            _ => self.put_pieces(source, starts),
         }
     }
 
     /// The same code with shifts and multiplications that need no fixed registers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn pieces_avx2(&mut self, source: Source, starts: &[u32], trace: bool) {
-        self.put_pieces(source, starts, trace)
+    unsafe fn pieces_avx2<const TRACE: bool>(&mut self, source: Source<TRACE>, starts: &[u32]) {
+        self.put_pieces(source, starts)
     }
 
     #[inline(always)]
-    fn put_pieces(&mut self, source: Source, starts: &[u32], trace: bool) {
+    fn put_pieces<const TRACE: bool>(&mut self, source: Source<TRACE>, starts: &[u32]) {
         let source = Source { ..source };
         let count = starts.len() - 1;
         let text = source.text();
         assert!(starts[count] as usize <= text.len());
         let free = &mut self.events[self.len..self.len + count];
-        if trace {
-            for (place, &start) in self.starts[self.len..self.len + count].iter_mut().zip(starts) {
-                *place = source.start(start);
-            }
-        }
         let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
         let begins_safely = |start: &u32| (*start as usize) < safe;
         let sure = match starts[..count].last() {
@@ -167,7 +202,7 @@ impl Queue {
             let len = stop as usize - start;
             if len <= LONGEST_KEY {
                 // SAFETY: start + 16 <= text.len(), for start < safe
-                *event = source.short(unsafe { key_within(text, start, len) }, len);
+                *event = source.short(unsafe { key_within(text, start, len) }, start);
             } else {
                 *event = source.long(start, len);
             }
@@ -176,7 +211,7 @@ impl Queue {
         for (event, &stop) in last.iter_mut().zip(&starts[sure + 1..]) {
             let len = stop as usize - start;
             *event = if len <= LONGEST_KEY {
-                source.short(key_of(&text[start..start + len]), len)
+                source.short(key_of(&text[start..start + len]), start)
             } else {
                 source.long(start, len)
             };
@@ -197,28 +232,29 @@ impl Queue {
 
     /// The last piece but `back` goes on with the word of the one before it.
     pub fn continues(&mut self, back: usize) {
-        self.starts[self.len - 1 - back].continues = 1;
+        self.words[self.len - 1 - back] = 0;
+        self.is_marked = true;
     }
 
     /// Which of the last pieces go on with a word. starts: where they begin, for `begins_word`
     pub fn continue_words(&mut self, starts: &[u32], begins_word: impl Fn(usize) -> bool) {
-        let places = &mut self.starts[self.len - starts.len()..self.len];
-        for (place, &start) in places.iter_mut().zip(starts) {
-            place.continues = !begins_word(start as usize) as u16;
+        let words = &mut self.words[self.len - starts.len()..self.len];
+        for (words, &start) in words.iter_mut().zip(starts) {
+            *words = begins_word(start as usize) as u32;
         }
+        self.is_marked = true;
     }
 
     pub fn added(&mut self, id: u32, start: usize, len: usize) {
-        self.push(Event { key: [start as u64, ADDED], line: id, len: len as u32 }, start);
+        self.push(Event { key: [start as u64, ADDED | len as u64], line: id, at: start as u32 });
     }
 
     pub fn end_of_text(&mut self) {
-        self.push(Event { key: [0, END], ..Event::default() }, 0);
+        self.push(Event { key: [0, END], ..Event::default() });
     }
 
-    fn push(&mut self, event: Event, start: usize) {
+    fn push(&mut self, event: Event) {
         self.events[self.len] = event;
-        self.starts[self.len] = Start { at: start as u32, continues: 0, leads: 0 };
         self.len += 1;
     }
 }

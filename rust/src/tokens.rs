@@ -138,7 +138,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
             let mut ends = lanes.shifted::<24>().and(Four::all(15));
             if LEADS {
                 // of the first token the place is one further on, and its end, if that is all it has
-                let leads = Four::only_first(start.leads as u32);
+                let leads = Four::only_first(start.leads);
                 (starts, ends) = (starts.plus(leads), ends.more_where(leads));
             }
             write(self.starts, starts.plus(at));
@@ -152,7 +152,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
     /// The number of the word that a piece belongs to.
     #[inline(always)]
     fn word_at(&self, start: Start) -> Four {
-        self.word.plus(Four::all(1)).minus(Four::all(start.continues as u32))
+        self.word.plus(Four::all(start.words))
     }
 
     /// Itself and the tokens of lanes behind its own; false where there is no room for them and four for each of so many
@@ -167,7 +167,7 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         }
         let at = start.at.wrapping_sub(self.text.first());
         self.word = self.word_at(start);
-        let (word, leads) = (self.word.first(), start.leads as u32);
+        let (word, leads) = (self.word.first(), start.leads);
         for (i, &lane) in lanes.iter().enumerate() {
             let place = self.len + i;
             // SAFETY: there is room, as just seen

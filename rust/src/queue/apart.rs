@@ -5,42 +5,43 @@ use crate::cache::{key_of, key_within, LONGEST_KEY};
 use crate::split::CpuPath;
 
 impl Queue {
-    /// The pieces from each start to its stop. trace: whether to keep where they begin
-    pub fn apart(&mut self, path: CpuPath, source: Source, starts: &[u32], stops: &[u32], trace: bool) {
+    /// The pieces from each start to its stop.
+    pub fn apart<const TRACE: bool>(
+        &mut self,
+        path: CpuPath,
+        source: Source<TRACE>,
+        starts: &[u32],
+        stops: &[u32],
+    ) {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.apart_avx2(source, starts, stops, trace) },
-            _ => self.put_apart(source, starts, stops, trace),
+            CpuPath::Avx2 => unsafe { self.apart_avx2(source, starts, stops) },
+            _ => self.put_apart(source, starts, stops),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn apart_avx2(&mut self, source: Source, starts: &[u32], stops: &[u32], trace: bool) {
-        self.put_apart(source, starts, stops, trace)
+    unsafe fn apart_avx2<const TRACE: bool>(&mut self, source: Source<TRACE>, starts: &[u32], stops: &[u32]) {
+        self.put_apart(source, starts, stops)
     }
 
     #[inline(always)]
-    fn put_apart(&mut self, source: Source, starts: &[u32], stops: &[u32], trace: bool) {
+    fn put_apart<const TRACE: bool>(&mut self, source: Source<TRACE>, starts: &[u32], stops: &[u32]) {
         let source = Source { ..source };
         let text = source.text();
         let safe = text.len().saturating_sub(15); // from before here 16 bytes can be read
         let free = self.len..self.len + starts.len();
-        if trace {
-            for (place, &start) in self.starts[free.clone()].iter_mut().zip(starts) {
-                *place = source.start(start);
-            }
-        }
         for ((event, &start), &stop) in self.events[free.clone()].iter_mut().zip(starts).zip(stops) {
             let (start, len) = (start as usize, (stop - start) as usize);
             *event = if len > LONGEST_KEY {
                 source.long(start, len)
             } else if start < safe {
                 // SAFETY: start + 16 <= text.len(), for start < safe
-                source.short(unsafe { key_within(text, start, len) }, len)
+                source.short(unsafe { key_within(text, start, len) }, start)
             } else {
-                source.short(key_of(&text[start..start + len]), len)
+                source.short(key_of(&text[start..start + len]), start)
             };
         }
         self.len = free.end;
@@ -64,13 +65,13 @@ mod tests {
                     let (mut alone, mut queue) = (Queue::new(), Queue::new());
                     let (piece, edges) =
                         (&text[start..start + len], ([start as u32], [(start + len) as u32]));
-                    alone.pieces(path, Source::new(&cache, piece, 0), &[0, len as u32], true);
-                    queue.apart(path, Source::new(&cache, &data, 2), &edges.0, &edges.1, true);
+                    alone.pieces(path, Source::<true>::new(&cache, piece, 0), &[0, len as u32]);
+                    queue.apart(path, Source::<true>::new(&cache, &data, 2), &edges.0, &edges.1);
                     let (expected, event) = (alone.events()[0], queue.events()[0]);
-                    assert_eq!((event.line, event.len), (expected.line, len as u32));
+                    assert_eq!((event.line, event.len()), (expected.line, len as u32));
                     let place = if len > LONGEST_KEY { start as u64 + 2 } else { expected.key[0] };
                     assert_eq!(event.key, [place, expected.key[1]]);
-                    assert_eq!(queue.starts()[0].at, start as u32 + 2);
+                    assert_eq!((expected.at, event.at), (0, start as u32 + 2));
                 }
             }
         }

@@ -1,13 +1,19 @@
 //! Words that stand behind any white space, as the pieces that they are behind a space.
 
-use super::{Queue, Source, Start};
+use super::{Queue, Source};
 use crate::cache::{key_of, key_within, Cache, Key, LONGEST_KEY};
 use crate::split::CpuPath;
 
 impl Queue {
-    /// Words between white space, each behind one space; where they are, `put_word_places` says. How many are taken: up to
+    /// Words between white space, each behind one space, which begins at the byte before it. How many are taken: up to
     /// a long one that no space stands before.
-    pub fn words(&mut self, path: CpuPath, source: Source, starts: &[u32], stops: &[u32]) -> usize {
+    pub fn words<const TRACE: bool>(
+        &mut self,
+        path: CpuPath,
+        source: Source<TRACE>,
+        starts: &[u32],
+        stops: &[u32],
+    ) -> usize {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
@@ -18,30 +24,40 @@ impl Queue {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn words_avx2(&mut self, source: Source, starts: &[u32], stops: &[u32]) -> usize {
+    unsafe fn words_avx2<const TRACE: bool>(
+        &mut self,
+        source: Source<TRACE>,
+        starts: &[u32],
+        stops: &[u32],
+    ) -> usize {
         self.put_words(source, starts, stops)
     }
 
     /// A piece that is a space, of which the text knows nothing, and a word of up to 14 bytes, which begins at `at`, or none.
-    pub fn word_behind_space(&mut self, cache: &Cache, word: &[u8], at: usize) {
+    pub fn word_behind_space<const TRACE: bool>(&mut self, cache: &Cache, word: &[u8], at: usize) {
         let leads = !word.is_empty(); // alone it stands for what is behind it, too
-        let event = Source::new(cache, &[], 0).short(behind_space(key_of(word)), word.len() + 1);
-        self.push(event, at.wrapping_sub(leads as usize));
-        self.starts[self.len - 1].leads = leads as u16;
-    }
-
-    /// Where the last words begin, each with the byte before it as its space. leads: whether that stands for the word's
-    /// first character, by where in data[base..] the word begins
-    pub fn put_word_places(&mut self, base: usize, starts: &[u32], leads: impl Fn(u32) -> bool) {
-        let places = &mut self.starts[self.len - starts.len()..self.len];
-        for (place, &start) in places.iter_mut().zip(starts) {
-            let at = (base as u32).wrapping_add(start).wrapping_sub(1);
-            *place = Start { at, continues: 0, leads: leads(start) as u16 };
+        let source = Source::<TRACE>::new(cache, &[], 0);
+        self.push(source.short(behind_space(key_of(word)), at.wrapping_sub(leads as usize)));
+        if TRACE {
+            self.lead(&[0], |_| leads);
         }
     }
 
+    /// Whether the space before each of the last words stands for its first character. starts: where the words begin, for
+    /// `leads`
+    pub fn lead(&mut self, starts: &[u32], leads: impl Fn(u32) -> bool) {
+        let places = &mut self.leads[self.len - starts.len()..self.len];
+        places.iter_mut().zip(starts).for_each(|(place, &start)| *place = leads(start) as u32);
+        self.is_marked = true;
+    }
+
     #[inline(always)]
-    fn put_words(&mut self, source: Source, starts: &[u32], stops: &[u32]) -> usize {
+    fn put_words<const TRACE: bool>(
+        &mut self,
+        source: Source<TRACE>,
+        starts: &[u32],
+        stops: &[u32],
+    ) -> usize {
         let text = source.text();
         let safe = text.len().saturating_sub(15); // before here 16 bytes can be read
         let free = &mut self.events[self.len..self.len + starts.len()];
@@ -58,7 +74,7 @@ impl Queue {
                 } else {
                     behind_space(key_of(&text[start..stop]))
                 };
-                *event = source.short(key, len);
+                *event = source.short(key, before);
             } else if text.get(before) == Some(&b' ') {
                 *event = source.long(before, len);
             } else {
@@ -96,10 +112,12 @@ mod tests {
                     for path in [CpuPath::Portable, cpu_path()] {
                         let mut queue = Queue::new();
                         let words = ([start as u32], [(start + len) as u32]);
-                        let taken = queue.words(path, Source::new(&cache, &text, 0), &words.0, &words.1);
+                        let source = Source::<true>::new(&cache, &text, 0);
+                        let taken = queue.words(path, source, &words.0, &words.1);
                         assert_eq!(taken, (piece.len() <= LONGEST_KEY) as usize);
                         for event in queue.events() {
-                            assert_eq!((event.key, event.len), (key_of(&piece), piece.len() as u32));
+                            assert_eq!((event.key, event.len()), (key_of(&piece), piece.len() as u32));
+                            assert_eq!(event.at, (start as u32).wrapping_sub(1));
                         }
                     }
                 }
@@ -112,8 +130,9 @@ mod tests {
         let text = b"a bcdefghijklmnopqrst\nbcdefghijklmnopqrst";
         let mut queue = Queue::new();
         let cache = Cache::new(1 << 20);
-        let taken = queue.words(cpu_path(), Source::new(&cache, text, 0), &[0, 2, 22], &[1, 21, 41]);
+        let source = Source::<true>::new(&cache, text, 0);
+        let taken = queue.words(cpu_path(), source, &[0, 2, 22], &[1, 21, 41]);
         let long = queue.events()[1];
-        assert_eq!((taken, long.key[0], long.len), (2, 1, 20));
+        assert_eq!((taken, long.key[0], long.len(), long.at), (2, 1, 20, 1));
     }
 }

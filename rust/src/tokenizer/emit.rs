@@ -6,7 +6,7 @@ use crate::cache::entry_of_avx2;
 use crate::cache::{bytes_of, entry_of, token_of, Entry, Key, Line};
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
-use crate::queue::{is_short, ADDED, CAPACITY, END, LONG, LONG_PART};
+use crate::queue::{is_short, Start, ADDED, CAPACITY, END, LONG, LONG_PART};
 use crate::split::CpuPath;
 use crate::tokens::{to_characters, Emitter, Place};
 
@@ -86,7 +86,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     #[inline(always)]
     fn known_by<const LEADS: bool>(
         &mut self,
-        at: usize,
+        mut at: usize,
         probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool),
     ) -> usize {
         let Space { cache, queue, out, texts, .. } = &mut *self.space;
@@ -94,12 +94,11 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         let mut text = self.text;
         let mut out = Emitter::<TRACE>::new(out, begins(text), self.word);
         let lines = cache.lines();
-        let (events, starts) = (&queue.events()[at..], &queue.starts()[at..]);
-        let mut done = 0;
+        let (events, starts) = (queue.events(), queue.starts());
         loop {
             // a loop of its own, whose numbers are all in registers
             let mut known = None;
-            while let (Some(event), Some(&start)) = (events.get(done), starts.get(done)) {
+            while let Some(event) = events.get(at) {
                 // a table that has grown since has other lines: not found there is only slower
                 let Some(line) = lines.get(event.line as usize) else { break };
                 let (entry, found) = probe(line, &event.key);
@@ -109,10 +108,10 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                     break;
                 }
                 // SAFETY: `reserve` made room for four tokens for each event that is left
-                unsafe { out.put::<LEADS>(start, entry, count) };
-                done += 1;
+                unsafe { out.put::<LEADS>(starts.of(at), entry, count) };
+                at += 1;
             }
-            match (known, events.get(done)) {
+            match (known, events.get(at)) {
                 (None, Some(event)) if event.key[1] == END && out.ends_texts() => {
                     let Some(&(first, last)) = texts.get(text) else { break };
                     if TRACE && !is_ascii(&self.data[first..last]) {
@@ -123,20 +122,20 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 }
                 (Some(entry), _) if entry.words().is_none() => {
                     let has_room;
-                    let left = events.len() - done;
-                    (out, has_room) = out.with_lanes(starts[done], cache.spilled(entry), left);
+                    let left = events.len() - at;
+                    (out, has_room) = out.with_lanes(starts.of(at), cache.spilled(entry), left);
                     if !has_room {
                         break;
                     }
                 }
                 _ => break,
             }
-            done += 1;
+            at += 1;
         }
         self.word = out.finish();
         self.text = text;
         self.forget_texts();
-        at + done
+        at
     }
 
     /// Let the model work out short pieces from `from` on that are not known: several at a time are sooner.
@@ -180,17 +179,17 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     #[inline(never)]
     fn rare(&mut self, data: &[u8], at: usize) {
         let event = self.space.queue.events()[at];
-        let kind = event.key[1] & 0xff << 56;
+        let (kind, len) = (event.key[1] & 0xff << 56, event.len());
         if kind == END {
             return self.finish_text();
         }
-        let place = self.place(at, event.len);
-        self.reserve(3 * event.len as usize); // no token is empty, but a space may be spelled in three bytes
+        let place = self.place(self.space.queue.starts().of(at), len);
+        self.reserve(3 * len as usize); // no token is empty, but a space may be spelled in three bytes
         let Space { cache, tokens, out, .. } = &mut *self.space;
         match kind {
             ADDED => place.append(out, &[Token { id: event.line, start: 0 }]),
-            LONG => self.rare_long(place, &data[event.key[0] as usize..][..event.len as usize]),
-            LONG_PART => self.long_part(place, &data[event.key[0] as usize..][..event.len as usize]),
+            LONG => self.rare_long(place, &data[event.key[0] as usize..][..len as usize]),
+            LONG_PART => self.long_part(place, &data[event.key[0] as usize..][..len as usize]),
             _ => match cache.find(event.key) {
                 Some(entry) if entry.words().is_some() => self.placed(place, &entry),
                 Some(entry) if entry.count() == 0 => {
@@ -262,14 +261,13 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     }
 
     /// Where an event's tokens are, and the number of their word.
-    fn place(&mut self, at: usize, len: u32) -> Place<TRACE> {
+    fn place(&mut self, start: Start, len: u32) -> Place<TRACE> {
         if !TRACE {
             return Place { start: 0, len, word: 0, leads: 0 };
         }
-        let start = self.space.queue.starts()[at];
-        self.word = self.word.wrapping_add(1 - start.continues as u32);
+        self.word = self.word.wrapping_add(start.words);
         let at = start.at.wrapping_sub(self.space.texts[self.text].0 as u32);
-        Place { start: at, len, word: self.word, leads: start.leads as u32 }
+        Place { start: at, len, word: self.word, leads: start.leads }
     }
 
     fn finish_text(&mut self) {

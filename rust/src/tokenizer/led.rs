@@ -86,7 +86,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             self.flush(data);
         }
         let space = &mut *self.space;
-        space.queue.word_behind_space(&space.cache, &text[..first], start);
+        space.queue.word_behind_space::<TRACE>(&space.cache, &text[..first], start);
         if first < text.len() {
             let places = Cutter::new(false, Some(bigrams), &text[first..]);
             self.pieces(places, data, start + first, stop, Some(|_| false));

@@ -218,7 +218,7 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             self.flush(data);
         }
         let space = &mut *self.space;
-        space.queue.pieces(self.path, Source::new(&space.cache, data, base), starts, TRACE);
+        space.queue.pieces(self.path, Source::<TRACE>::new(&space.cache, data, base), starts);
     }
 
     /// Queue the pieces of data[start..stop].

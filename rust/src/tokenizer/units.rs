@@ -45,8 +45,8 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 self.flush(data);
             }
             let space = &mut *self.space;
-            let source = Source::new(&space.cache, data, base);
-            space.queue.pieces(self.path, source, &starts[..=found], TRACE);
+            let source = Source::<TRACE>::new(&space.cache, data, base);
+            space.queue.pieces(self.path, source, &starts[..=found]);
             if bpe.has_parts() {
                 let units = part[..found].iter().rev().enumerate();
                 units.filter(|unit| *unit.1).for_each(|(back, _)| space.queue.is_part(back, &space.cache));

@@ -170,11 +170,10 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 self.flush(data);
             }
             let space = &mut *self.space;
-            let source = Source::new(&space.cache, data, base);
+            let source = Source::<TRACE>::new(&space.cache, data, base);
             let taken = space.queue.words(self.path, source, &starts[next..], &stops[next..]);
             if TRACE {
-                let leads = |start| words.apart || start == 0;
-                space.queue.put_word_places(base, &starts[next..next + taken], leads);
+                space.queue.lead(&starts[next..next + taken], |start| words.apart || start == 0);
             }
             next += taken;
             if next < starts.len() {
