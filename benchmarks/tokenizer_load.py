@@ -12,6 +12,7 @@ fastokens, snaptokens and gigatoken, which --peers-python names an interpreter f
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import json
 import os
@@ -75,6 +76,7 @@ def measure(library: str, path: str) -> dict[str, Any]:
     """One repeat, in a process of its own: CPU seconds, and MB that the object and its first ids took."""
     cells = {"arrowprep": arrowprep_cell, "tokenizers": huggingface_cell}
     load, encode, name = cells[library](Path(path)) if library in cells else peer_cell(library, Path(path))
+    gc.collect()  # what imports left is ours or not by chance: to look through it takes 1 to 8 ms
     before = _resident()
     start = time.process_time()
     tokenizer = load()
