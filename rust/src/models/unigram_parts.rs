@@ -153,7 +153,7 @@ impl KnownParts {
     }
 
     fn grow(&mut self) {
-        let size = (self.entries.len() * 4).clamp(FEWEST, MOST);
+        let size = if self.entries.is_empty() { FEWEST } else { MOST };
         self.shift = 64 - size.ilog2();
         for entry in std::mem::replace(&mut self.entries, vec![Entry::default(); size]) {
             if entry.key != [0, 0] {
