@@ -128,7 +128,6 @@ class NativeEngine:
         return self._reference.encode(pa.array([], _SMALL), offsets=offsets, words=words)
 
     def _encode(self, texts: pa.Array, offsets: bool, words: bool) -> Encoded:
-        texts = aligned(texts)
         column = text_column(texts)
         count = threads() if column.size >= WORTH_THREADS else 1
         try:
@@ -214,20 +213,14 @@ def _one(text: str) -> pa.LargeStringArray:
     return pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)])
 
 
-def aligned(texts: pa.Array) -> pa.Array:
-    """`texts`, with a copy of the offsets where they lie where no number can be read."""
-    valid, offsets, data = texts.buffers()
-    if not offsets.address % 8:
-        return texts
-    buffers = [valid, pa.py_buffer(offsets.to_pybytes()), data]
-    return pa.Array.from_buffers(texts.type, len(texts), buffers, offset=texts.offset)
-
-
 def text_column(texts: pa.Array) -> Texts:
     """A string column as the kernel reads it; `texts` must outlive it."""
     valid, offsets, data = texts.buffers()
     wide = texts.type == _LARGE
-    return Texts(
+    copied = offsets.address % 8 != 0  # no number can be read there
+    if copied:
+        offsets = pa.py_buffer(offsets.to_pybytes())
+    column = Texts(
         address(data),
         data.size if data else 0,
         offsets.address + texts.offset * (8 if wide else 4),
@@ -236,6 +229,9 @@ def text_column(texts: pa.Array) -> Texts:
         address(valid) if texts.null_count else None,
         texts.offset,
     )
+    if copied:
+        column.kept = offsets
+    return column
 
 
 def threads() -> int:

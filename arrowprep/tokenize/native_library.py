@@ -100,6 +100,9 @@ class DecoderParts(Structure):
 
 
 class Texts(Structure):
+    """kept: what the column points to beside the texts that it is of"""
+
+    kept: pa.Buffer | None = None
     _fields_ = [
         ("data", c_void_p),
         ("size", c_size_t),

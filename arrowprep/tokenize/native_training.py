@@ -13,7 +13,7 @@ import pyarrow as pa
 from arrowprep.errors import NotText
 from arrowprep.tokenize.bulk import utf32
 from arrowprep.tokenize.byte_characters import BYTE_CHARACTERS
-from arrowprep.tokenize.native import aligned, text_column, threads
+from arrowprep.tokenize.native import text_column, threads
 from arrowprep.tokenize.native_library import (
     Added,
     CountedPieces,
@@ -106,8 +106,7 @@ class WordCounter:
 
         Nulls have no words. Raises NotText for a broken text.
         """
-        texts, failure = aligned(texts), Failure()
-        column, left = text_column(texts), np.empty(len(texts), np.uint32)
+        column, failure, left = text_column(texts), Failure(), np.empty(len(texts), np.uint32)
         count = self._library.arrowprep_counter_feed(
             self._handle.pointer, byref(column), threads(), left.ctypes.data, byref(failure)
         )
