@@ -156,8 +156,8 @@ class _Shards:
     def _begin(self) -> None:
         self._open.close()
         aside = aside_of(self._folder / f"data-{len(self._asides):05d}.arrow")
+        self._asides.append(aside)  # first: what is begun is removed, wherever Ctrl-C comes
         sink = self._open.enter_context(pa.OSFile(str(aside), "wb"))
-        self._asides.append(aside)
         self._writer = self._open.enter_context(pa.ipc.new_stream(sink, self._schema))
 
     def publish(self, at_least: int, taken: set[str]) -> list[Path]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import io
 import os
 import time
 from collections.abc import Iterator
@@ -27,16 +28,13 @@ _POLL_S = 0.05
 def only_one(path: Path) -> Iterator[bool]:
     """Hold the lock named by this path, waiting for whoever has it; the file goes with the lock.
 
-    Gives whether it is really held: False on a file system without locks.
+    Gives whether it is really held: False on a file system without locks. Ctrl-C leaves it held at no place.
     """
-    file = _locked(path)
+    lock = _Lock(path)
     try:
-        yield file is not None
+        yield lock.take()
     finally:
-        if file is not None:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            os.close(file)
+        lock.release()
 
 
 def is_held(path: Path) -> bool:
@@ -56,26 +54,38 @@ def is_held(path: Path) -> bool:
     return False
 
 
-def _locked(path: Path) -> int | None:
-    told = False
-    while True:
-        with telling_folder(path.parent):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(file)
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                return None  # a file system without locks
-            if not told:
-                told = True
-                tell("waiting for another process that computes %s", path.stem.lstrip("."))
-            time.sleep(_POLL_S)
-            continue
-        if _is_at(path, file):
-            return file
-        os.close(file)  # its owner has removed it since: the name is another file now
+class _Lock:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: io.FileIO | None = None  # an object, which closes its descriptor wherever it is dropped
+        self._is_held = False
+
+    def take(self) -> bool:
+        told = False
+        while not self._is_held:
+            with telling_folder(self._path.parent):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = io.FileIO(self._path, "a")
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                    return False  # a file system without locks
+                if not told:
+                    told = True
+                    tell("waiting for another process that computes %s", self._path.stem.lstrip("."))
+                time.sleep(_POLL_S)
+                continue
+            # or else its owner has removed it since: the name is another file now
+            self._is_held = _is_at(self._path, self._file.fileno())
+        return True
+
+    def release(self) -> None:
+        if self._is_held:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+        if self._file is not None:
+            self._file.close()
 
 
 def _is_at(path: Path, file: int) -> bool:

@@ -1,4 +1,4 @@
-"""Ctrl-C at any place of the writing of results: what was done is kept, nothing is half there or twice."""
+"""Ctrl-C at any place: what was written is kept, nothing is half there or twice, and no lock stays held."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import pyarrow as pa
 import pytest
 
 from arrowprep.dataset.indices import Span
-from arrowprep.dataset.storage import ipc, parts, seal
+from arrowprep.dataset.storage import ipc, locks, parts, seal
 from arrowprep.dataset.storage.leftovers import leftovers
 from arrowprep.dataset.storage.parts import Part, PartPlan, PartWriter
 
-FILES = {module.__file__ for module in (ipc, parts, seal)}
+FILES = {module.__file__ for module in (ipc, locks, parts, seal)}
 # the second and the third are put together where a batch may be that large; then the note changes
 APPENDED = [(Span(0, 10), "a"), (Span(20, 30), "a"), (Span(30, 40), "a"), (Span(50, 60), "b")]
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt at the n-th line that is run in the files of the writing."""
+    """Raises KeyboardInterrupt at the n-th line that is run in these files."""
 
     def __init__(self, at: int) -> None:
         self.left = at
@@ -88,3 +88,20 @@ def test_what_was_appended_is_found_whole_and_once(tmp_path: Path, batch_bytes: 
         if len(done) == len(APPENDED):
             break
     assert at > 100
+
+
+def test_a_lock_is_held_by_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "it.lock"
+    raised = []  # with the frames where it came, as a notebook keeps the last one
+    for at in count(1):
+        taken = False
+        try:
+            with interrupted(at), locks.only_one(path):
+                taken = True
+        except KeyboardInterrupt as error:
+            raised.append(error)
+        else:
+            break
+        assert not locks.is_held(path), at
+    assert taken
+    assert len(raised) > 10
