@@ -81,11 +81,13 @@ class _Lock:
         return True
 
     def release(self) -> None:
-        if self._is_held:
-            with contextlib.suppress(OSError):
-                self._path.unlink()
-        if self._file is not None:
-            self._file.close()
+        try:
+            if self._is_held:
+                with contextlib.suppress(OSError):
+                    self._path.unlink()
+        finally:
+            if self._file is not None:
+                self._file.close()
 
 
 def _is_at(path: Path, file: int) -> bool:

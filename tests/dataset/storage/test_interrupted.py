@@ -92,16 +92,13 @@ def test_what_was_appended_is_found_whole_and_once(tmp_path: Path, batch_bytes: 
 
 def test_a_lock_is_held_by_nobody(tmp_path: Path) -> None:
     path = tmp_path / "it.lock"
-    raised = []  # with the frames where it came, as a notebook keeps the last one
     for at in count(1):
-        taken = False
         try:
             with interrupted(at), locks.only_one(path):
-                taken = True
-        except KeyboardInterrupt as error:
-            raised.append(error)
+                pass
+        except KeyboardInterrupt:
+            pass
         else:
             break
         assert not locks.is_held(path), at
-    assert taken
-    assert len(raised) > 10
+    assert at > 10
