@@ -13,8 +13,9 @@ from pathlib import Path
 class Pin:
     """Keeps a file's entry from being removed, here and in other processes, until it is collected."""
 
+    _file: int | None = None
+
     def __init__(self, path: Path) -> None:
-        self._file: int | None = None
         with contextlib.suppress(OSError):  # gone since, or a file system without locks
             self._file = os.open(path, os.O_RDONLY)
             fcntl.flock(self._file, fcntl.LOCK_SH)  # whoever removes files locks them for a moment only
