@@ -25,10 +25,17 @@ APPENDED = [(Span(0, 10), "a"), (Span(20, 30), "a"), (Span(30, 40), "a"), (Span(
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt at the n-th line that is run in these files."""
+    """Raises KeyboardInterrupt at the n-th line that is run in these files.
+
+    What is collected at that place may swallow it, as it does Ctrl-C.
+    """
 
     def __init__(self, at: int) -> None:
         self.left = at
+
+    @property
+    def came(self) -> bool:
+        return self.left <= 0
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Any:
         if frame.f_code.co_filename not in FILES:
@@ -41,13 +48,14 @@ class Interrupt:
 
 
 @contextmanager
-def interrupted(at: int) -> Iterator[None]:
-    before = sys.gettrace()
-    sys.settrace(Interrupt(at))
-    try:
-        yield
-    finally:
-        sys.settrace(before)
+def interrupted(at: int) -> Iterator[Interrupt]:
+    before, interrupt = sys.gettrace(), Interrupt(at)
+    with suppress(KeyboardInterrupt):
+        sys.settrace(interrupt)
+        try:
+            yield interrupt
+        finally:
+            sys.settrace(before)
 
 
 def rows_of(span: Span) -> list[int]:
@@ -55,14 +63,11 @@ def rows_of(span: Span) -> list[int]:
     return [n for n in range(span.start, span.stop) for _ in range(n % 3)]
 
 
-def write(writer: PartWriter, at: int) -> list[Span]:
-    """Append until the interrupt comes; what was appended by then."""
-    done = []
-    with suppress(KeyboardInterrupt), interrupted(at):
-        for span, said in APPENDED:
-            writer.append(pa.table({"n": np.array(rows_of(span))}), span, {"version": 1, "said": said})
-            done.append(span)
-    return done
+def write(writer: PartWriter, done: list[Span]) -> None:
+    """Append everything, and note what was appended."""
+    for span, said in APPENDED:
+        writer.append(pa.table({"n": np.array(rows_of(span))}), span, {"version": 1, "said": said})
+        done.append(span)
 
 
 def check(found: list[Part], done: list[Span]) -> None:
@@ -82,23 +87,23 @@ def test_what_was_appended_is_found_whole_and_once(tmp_path: Path, batch_bytes: 
         folder = tmp_path / str(at)
         folder.mkdir()
         writer = PartWriter(PartPlan(folder / "part", 60), 0)
-        done = write(writer, at)
+        done: list[Span] = []
+        with interrupted(at) as interrupt:
+            write(writer, done)
         writer.abandon()
         check(leftovers(folder, "part", 60, version=1), done)
-        if len(done) == len(APPENDED):
+        if not interrupt.came:
             break
     assert at > 100
+    assert len(done) == len(APPENDED)
 
 
 def test_a_lock_is_held_by_nobody(tmp_path: Path) -> None:
     path = tmp_path / "it.lock"
     for at in count(1):
-        try:
-            with interrupted(at), locks.only_one(path):
-                pass
-        except KeyboardInterrupt:
+        with interrupted(at) as interrupt, locks.only_one(path):
             pass
-        else:
-            break
         assert not locks.is_held(path), at
+        if not interrupt.came:
+            break
     assert at > 10
