@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from types import FrameType
@@ -24,38 +22,36 @@ FILES = {module.__file__ for module in (ipc, locks, parts, seal)}
 APPENDED = [(Span(0, 10), "a"), (Span(20, 30), "a"), (Span(30, 40), "a"), (Span(50, 60), "b")]
 
 
-class Interrupt:
-    """Raises KeyboardInterrupt at the n-th line that is run in these files.
+class Interrupted:
+    """A block that Ctrl-C ends at the n-th line that is run in these files.
 
-    What is collected at that place may swallow it, as it does Ctrl-C.
+    What is collected at that place may swallow it, as it does Ctrl-C; `came` says whether it came at all.
     """
 
     def __init__(self, at: int) -> None:
-        self.left = at
+        self._left = at
 
     @property
     def came(self) -> bool:
-        return self.left <= 0
+        return self._left <= 0
 
-    def __call__(self, frame: FrameType, event: str, arg: Any) -> Any:
+    def __enter__(self) -> Interrupted:
+        self._before = sys.gettrace()
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        sys.settrace(self._before)
+        return kind is KeyboardInterrupt
+
+    def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
         if frame.f_code.co_filename not in FILES:
             return None
         if event == "line":
-            self.left -= 1
-            if self.left == 0:
+            self._left -= 1
+            if self._left == 0:
                 raise KeyboardInterrupt
-        return self
-
-
-@contextmanager
-def interrupted(at: int) -> Iterator[Interrupt]:
-    before, interrupt = sys.gettrace(), Interrupt(at)
-    with suppress(KeyboardInterrupt):
-        sys.settrace(interrupt)
-        try:
-            yield interrupt
-        finally:
-            sys.settrace(before)
+        return self._trace
 
 
 def rows_of(span: Span) -> list[int]:
@@ -88,7 +84,7 @@ def test_what_was_appended_is_found_whole_and_once(tmp_path: Path, batch_bytes: 
         folder.mkdir()
         writer = PartWriter(PartPlan(folder / "part", 60), 0)
         done: list[Span] = []
-        with interrupted(at) as interrupt:
+        with Interrupted(at) as interrupt:
             write(writer, done)
         writer.abandon()
         check(leftovers(folder, "part", 60, version=1), done)
@@ -101,7 +97,7 @@ def test_what_was_appended_is_found_whole_and_once(tmp_path: Path, batch_bytes: 
 def test_a_lock_is_held_by_nobody(tmp_path: Path) -> None:
     path = tmp_path / "it.lock"
     for at in count(1):
-        with interrupted(at) as interrupt, locks.only_one(path):
+        with Interrupted(at) as interrupt, locks.only_one(path):
             pass
         assert not locks.is_held(path), at
         if not interrupt.came:
