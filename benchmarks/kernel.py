@@ -7,10 +7,10 @@ MB a second. small: microseconds a call on 16 texts of 200 characters, new and s
 that the engine took, its model included. Each gets texts as it takes them: Arrow columns, or lists of str.
 
 The last row is how often ours beats the fastest other, and what is wanted; a cell counts only where its
-ids are those of the reference engine, and tiktoken, kitoken and tokie stand there for orientation alone.
-Engines that are not installed, or do not know the model, are left out; --peers-python names an
-interpreter that has some, and may come several times. One file, corpus and size take some 20 s a repeat,
-and tokie up to 20 s more to load one.
+ids are those of the reference engine. tiktoken, kitoken and tokie are asked with --orientation only, and are
+no part of it: they are slower, and tokie takes up to 20 s to load a file. Engines that are not installed, or
+do not know the model, are left out; --peers-python names an interpreter that has some, and may come several
+times. One file, corpus and size take some 20 s a repeat.
 """
 
 from __future__ import annotations
@@ -142,6 +142,8 @@ def compare(arguments: argparse.Namespace, corpus: str, document: int, texts: st
         for name in ENGINES:
             if number and (name not in found or name == "reference"):
                 continue
+            if name in FOR_ORIENTATION and not arguments.orientation:
+                continue
             pythons = [sys.executable] if name in OWN else arguments.peers_python or [sys.executable]
             if one := repeat(pythons, name, texts, path):
                 found.setdefault(name, []).append(one)
@@ -185,6 +187,7 @@ def main() -> None:
     )
     parser.add_argument("--corpus", action="append", choices=CORPORA)
     parser.add_argument("--peers-python", action="append", default=[])
+    parser.add_argument("--orientation", action="store_true", help="show slower engines beside them")
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.cell:
