@@ -82,17 +82,29 @@ __all__ = [
     "trainers",
 ]
 
-# what only training needs, loaded when it is first asked for
-_TRAINABLE = {
-    name for name in __all__ if name.endswith(("BPETokenizer", "WordPieceTokenizer", "UnigramTokenizer"))
+# loaded when they are first asked for: few tokenizers are trained
+_MODULES = ("implementations", "trainers")
+_HOME = {
+    "BertWordPieceTokenizer": "implementations",
+    "ByteLevelBPETokenizer": "implementations",
+    "CharBPETokenizer": "implementations",
+    "SentencePieceBPETokenizer": "implementations",
+    "SentencePieceUnigramTokenizer": "implementations",
 }
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("implementations", "trainers"):
+    if name in _MODULES:
         return import_module(f"arrowprep.tokenize.{name}")
-    if name not in _TRAINABLE:
+    home = _HOME.get(name)
+    if home is None:
         raise AttributeError(f"module 'arrowprep.tokenize' has no attribute {name!r}")
-    return getattr(import_module("arrowprep.tokenize.implementations"), name)
+    value = getattr(import_module(f"arrowprep.tokenize.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
