@@ -36,7 +36,7 @@ impl Space {
     }
 }
 
-/// Not for to be part of a loop of few instructions.
+/// Apart, for the loop that asks it has few instructions.
 #[inline(never)]
 fn is_ascii(text: &[u8]) -> bool {
     text.is_ascii()
