@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-ABI = 23
+ABI = 24
 NAME = {"darwin": "libarrowprep_kernel.dylib", "win32": "arrowprep_kernel.dll"}.get(
     sys.platform, "libarrowprep_kernel.so"
 )

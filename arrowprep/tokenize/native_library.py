@@ -41,7 +41,7 @@ __all__ = [
     "load",
 ]  # and what is defined here
 
-CPU = ("portable", "AVX2")
+CPU = ("portable", "AVX2", "AVX-512")
 
 
 class Added(Structure):

@@ -155,7 +155,7 @@ typedef struct arrowprep_tokenizer arrowprep_tokenizer;
 /* The version of this interface: ABI in src/ffi.rs, raised with every change of this header. */
 uint32_t arrowprep_abi(void);
 
-/* The code that runs here: 0 portable, 1 AVX2. ARROWPREP_KERNEL_CPU=portable forces 0. */
+/* The code that runs here: 0 portable, 1 AVX2, 2 AVX-512. ARROWPREP_KERNEL_CPU=portable forces 0, avx2 no more than 1. */
 uint32_t arrowprep_cpu(void);
 
 /* A model.

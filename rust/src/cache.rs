@@ -185,12 +185,15 @@ static MASKS: [[u64; 2]; 16] = {
     masks
 };
 
+pub const HASH_ROTATION: u32 = 29;
+pub const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The line where a key belongs in a table of 1 << (64 - shift) lines; it may also be in the neighbour.
 #[inline(always)]
 pub fn line_of(key: Key, shift: u32) -> usize {
     // no key's second word is 0, for it has the length; the constant makes its few bits many
-    let product = key[0] as u128 * (key[1] ^ 0xe703_7ed1_a0b4_28db) as u128;
-    ((product as u64 ^ (product >> 64) as u64) >> (shift & 63)) as usize
+    let mixed = key[0] ^ key[1].rotate_left(HASH_ROTATION);
+    (mixed.wrapping_mul(HASH_FACTOR) >> (shift & 63)) as usize
 }
 
 /// The entry of a line that has the key, and whether one has.

@@ -1,7 +1,8 @@
 //! Where texts are cut into pieces.
 
 use crate::bigrams::Bigrams;
-use crate::split::{cpu_path, put_places, CpuPath, Grammar, Splitter};
+use crate::cpu::{cpu_path, CpuPath};
+use crate::split::{put_places, Grammar, Splitter};
 use crate::unicode::decode;
 
 /// How a text becomes pieces.
@@ -82,7 +83,10 @@ impl<'a> Cutter<'a> {
         while at < text.len() && found < out.len() {
             let byte = text[at];
             #[cfg(target_arch = "x86_64")]
-            if self.path == CpuPath::Avx2 && at >= slowly && text.len() - at >= 64 && out.len() - found >= 64
+            if self.path != CpuPath::Portable
+                && at >= slowly
+                && text.len() - at >= 64
+                && out.len() - found >= 64
             {
                 // SAFETY: `cpu_path` chose this one, so the CPU has the features
                 match unsafe { cuts_avx2::<SPACES>(bigrams, text, at, &mut out[found..]) } {
@@ -182,7 +186,9 @@ mod tests {
             for spaces in [false, true] {
                 let cutter = || Cutter::new(spaces, Some(&bigrams), text.as_bytes());
                 let expected = places(cutter(), CpuPath::Portable);
-                assert_eq!(places(cutter(), cpu_path()), expected, "{text:?}");
+                for path in CpuPath::here() {
+                    assert_eq!(places(cutter(), path), expected, "{path:?} {text:?}");
+                }
                 for &(left, right) in &neighbours {
                     let joined = |&&at: &&u32| {
                         let (before, behind) = text.split_at(at as usize);

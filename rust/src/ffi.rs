@@ -12,13 +12,13 @@ mod results;
 
 use crate::arrow_lists::ArrowArray;
 use crate::batch::{self, Problem};
+use crate::cpu::{cpu_path, CpuPath};
 use crate::cut::Cut;
 use crate::decode::Decoder;
 use crate::lines;
 use crate::model::{Kind, Model};
 use crate::models;
 use crate::read::{self, Parts};
-use crate::split::{cpu_path, CpuPath};
 use crate::tokenizer::{Tokenizer, Worker};
 use crate::train::count::Counter;
 use crate::train::cutting::Cutting;
@@ -31,7 +31,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 
 /// Raised with every change of the border that a caller can see.
-pub const ABI: u32 = 23;
+pub const ABI: u32 = 24;
 
 #[repr(C)]
 pub struct Failure {
@@ -107,12 +107,13 @@ pub extern "C" fn arrowprep_abi() -> u32 {
     ABI
 }
 
-/// Which code runs on this CPU: 0 portable, 1 AVX2.
+/// Which code runs on this CPU: 0 portable, 1 AVX2, 2 AVX-512.
 #[no_mangle]
 pub extern "C" fn arrowprep_cpu() -> u32 {
     match cpu_path() {
         CpuPath::Portable => 0,
         CpuPath::Avx2 => 1,
+        CpuPath::Avx512 => 2,
     }
 }
 

@@ -189,8 +189,8 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn vectors_find_what_single_pairs_are() {
-        use crate::split::{cpu_path, CpuPath};
-        if cpu_path() != CpuPath::Avx2 {
+        use crate::cpu::CpuPath;
+        if !CpuPath::Avx2.is_here() {
             return;
         }
         let mut seed = 7;

@@ -7,10 +7,10 @@ mod lanes;
 pub use lanes::{Lane, Lanes};
 
 use crate::bert::Words;
+use crate::cpu::{cpu_path, CpuPath};
 use crate::models::{Best, KnownParts};
 use crate::pairs::{Pairs, NEVER};
 use crate::spelling::Joins;
-use crate::split::{cpu_path, CpuPath};
 use crate::steps::Spare;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -108,9 +108,9 @@ impl Rules {
             CpuPath::Portable => self.merge_by_length(piece, scratch, out),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.merge_avx2(piece, scratch, out) },
+            CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.merge_avx2(piece, scratch, out) },
             #[cfg(not(target_arch = "x86_64"))]
-            CpuPath::Avx2 => self.merge_by_length(piece, scratch, out),
+            CpuPath::Avx2 | CpuPath::Avx512 => self.merge_by_length(piece, scratch, out),
         }
     }
 

@@ -1,10 +1,11 @@
 //! The events of a stretch of texts on their way to tokens: pieces, added tokens, ends of texts.
 
-mod apart;
+#[cfg(target_arch = "x86_64")]
+mod fours;
 mod words;
 
 use crate::cache::{key_of, key_within, len_of, line_of, prefetch, Cache, Key, Line, LONGEST_KEY, PART};
-use crate::split::CpuPath;
+use crate::cpu::CpuPath;
 
 pub const CAPACITY: usize = 1024;
 
@@ -106,6 +107,45 @@ impl<'s, const TRACE: bool> Source<'s, TRACE> {
         Event { key, line: u32::MAX, at: self.at(start) }
     }
 
+    /// From before here 16 bytes can be read.
+    #[inline(always)]
+    fn safe(&self) -> usize {
+        self.text().len().saturating_sub(15)
+    }
+
+    #[inline(always)]
+    fn put(self, starts: &[u32], stops: &[u32], events: &mut [Event]) {
+        let source = Source { ..self }; // for the compiler to hold it in registers
+        let (text, safe) = (source.text(), source.safe());
+        for ((event, &start), &stop) in events.iter_mut().zip(starts).zip(stops) {
+            let (start, len) = (start as usize, stop.wrapping_sub(start) as usize);
+            if len <= LONGEST_KEY && start < safe {
+                // SAFETY: start + 16 <= text.len()
+                *event = source.short(unsafe { key_within(text, start, len) }, start);
+            } else {
+                self.put_rare(start, len, event);
+            }
+        }
+    }
+
+    /// A piece without a key, or so near the end of the text that 16 bytes cannot be read.
+    #[cold]
+    #[inline(never)]
+    fn put_rare(&self, start: usize, len: usize, event: &mut Event) {
+        *event = if len > LONGEST_KEY {
+            self.long(start, len)
+        } else {
+            self.short(key_of(&self.text()[start..start + len]), start)
+        };
+    }
+
+    /// The same code with shifts and multiplications that need no fixed registers.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn put_avx2(self, starts: &[u32], stops: &[u32], events: &mut [Event]) {
+        self.put(starts, stops, events)
+    }
+
     #[inline(always)]
     fn at(&self, start: usize) -> u32 {
         if TRACE {
@@ -166,58 +206,24 @@ impl Queue {
         self.len = 0;
     }
 
-    /// The pieces that begin at `starts`, each up to the next; the last number only ends.
-    pub fn pieces<const TRACE: bool>(&mut self, path: CpuPath, source: Source<TRACE>, starts: &[u32]) {
+    /// The pieces from each start to its stop.
+    pub fn pieces<const TRACE: bool>(
+        &mut self,
+        path: CpuPath,
+        source: Source<TRACE>,
+        starts: &[u32],
+        stops: &[u32],
+    ) {
+        let free = &mut self.events[self.len..self.len + starts.len()];
         match path {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.pieces_avx2(source, starts) },
-            _ => self.put_pieces(source, starts),
+            // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 => unsafe { source.put_avx2(starts, stops, free) },
+            #[cfg(target_arch = "x86_64")]
+            CpuPath::Avx512 => unsafe { source.put_avx512(starts, stops, free) },
+            _ => source.put(starts, stops, free),
         }
-    }
-
-    /// The same code with shifts and multiplications that need no fixed registers.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn pieces_avx2<const TRACE: bool>(&mut self, source: Source<TRACE>, starts: &[u32]) {
-        self.put_pieces(source, starts)
-    }
-
-    #[inline(always)]
-    fn put_pieces<const TRACE: bool>(&mut self, source: Source<TRACE>, starts: &[u32]) {
-        let source = Source { ..source };
-        let count = starts.len() - 1;
-        let text = source.text();
-        assert!(starts[count] as usize <= text.len());
-        let free = &mut self.events[self.len..self.len + count];
-        let safe = (text.len() + 1).saturating_sub(16); // from before here 16 bytes can be read
-        let begins_safely = |start: &u32| (*start as usize) < safe;
-        let sure = match starts[..count].last() {
-            Some(last) if begins_safely(last) => count,
-            _ => starts[..count].partition_point(begins_safely),
-        };
-        let (surely, last) = free.split_at_mut(sure);
-        let mut start = starts[0] as usize;
-        for (event, &stop) in surely.iter_mut().zip(&starts[1..]) {
-            let len = stop as usize - start;
-            if len <= LONGEST_KEY {
-                // SAFETY: start + 16 <= text.len(), for start < safe
-                *event = source.short(unsafe { key_within(text, start, len) }, start);
-            } else {
-                *event = source.long(start, len);
-            }
-            start = stop as usize;
-        }
-        for (event, &stop) in last.iter_mut().zip(&starts[sure + 1..]) {
-            let len = stop as usize - start;
-            *event = if len <= LONGEST_KEY {
-                source.short(key_of(&text[start..start + len]), start)
-            } else {
-                source.long(start, len)
-            };
-            start = stop as usize;
-        }
-        self.len += count;
+        self.len += starts.len();
     }
 
     /// The last piece but `back` is a part of one, which may have other tokens than the same text as a piece.
@@ -256,5 +262,61 @@ impl Queue {
     fn push(&mut self, event: Event) {
         self.events[self.len] = event;
         self.len += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pieces of data[base..], one by one, by what the words of keys are said to be.
+    fn expected(cache: &Cache, data: &[u8], base: usize, edges: &[(u32, u32)]) -> Vec<(Key, u32, u32)> {
+        let event = |&(start, stop): &(u32, u32)| {
+            let (first, len) = (base + start as usize, (stop - start) as usize);
+            let piece = &data[first..first + len];
+            let (key, line) = if len > LONGEST_KEY {
+                ([first as u64, LONG | len as u64], u32::MAX)
+            } else {
+                (key_of(piece), line_of(key_of(piece), cache.shift()) as u32)
+            };
+            (key, line, first as u32)
+        };
+        edges.iter().map(event).collect()
+    }
+
+    #[test]
+    fn pieces_have_the_same_keys_on_every_path_and_wherever_they_stand() {
+        let mut cache = Cache::new(1 << 20);
+        cache.expect(1 << 16);
+        let mut seed = 7u64;
+        let mut random = |n: usize| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as usize % n
+        };
+        for round in 0..4000 {
+            let base = random(3);
+            let (mut data, mut edges) = (b"--".repeat(9)[..base].to_vec(), Vec::new());
+            for _ in 0..random(14) {
+                data.extend_from_slice(&b"     "[..random(3)]); // between pieces
+                let start = (data.len() - base) as u32;
+                let len = if random(12) == 0 { random(60) } else { 1 + random(15) };
+                data.extend((0..len).map(|_| random(256) as u8));
+                edges.push((start, start + len as u32));
+            }
+            data.resize(data.len() + [0, 1, 15, 16][round % 4], b'x');
+            let (starts, stops): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
+            let expected = expected(&cache, &data, base, &edges);
+            for path in CpuPath::here() {
+                let (mut queue, mut traced) = (Queue::new(), Queue::new());
+                queue.pieces(path, Source::<false>::new(&cache, &data, base), &starts, &stops);
+                traced.pieces(path, Source::<true>::new(&cache, &data, base), &starts, &stops);
+                let found = |queue: &Queue| -> Vec<_> {
+                    queue.events().iter().map(|event| (event.key, event.line, event.at)).collect()
+                };
+                assert_eq!(found(&traced), expected, "{path:?}");
+                let unplaced: Vec<_> = expected.iter().map(|&(key, line, _)| (key, line, 0)).collect();
+                assert_eq!(found(&queue), unplaced, "{path:?}");
+            }
+        }
     }
 }

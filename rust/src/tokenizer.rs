@@ -15,8 +15,8 @@ pub use space::Space;
 pub use stages::Stage;
 
 use crate::added::{Match, Matcher};
+use crate::cpu::{cpu_path, CpuPath};
 use crate::model::Model;
-use crate::split::{cpu_path, CpuPath};
 use crate::steps::Step;
 use crate::tokens::Tokens;
 use crate::unicode::{Characters, CHARACTERS};

@@ -5,14 +5,14 @@
 //! What is left is that a third or fourth byte must be a continuation exactly where a lead two or three before says
 //! so. Source: Keiser and Lemire (2021), Validating UTF-8 in less than one instruction per byte.
 
-use crate::split::{cpu_path, CpuPath};
+use crate::cpu::{cpu_path, CpuPath};
 
 /// How many bytes of a text, from the first on, are whole characters of UTF-8.
 pub fn valid_prefix(text: &[u8]) -> usize {
     let sure = match cpu_path() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `cpu_path` chose this one, so the CPU has the features
-        CpuPath::Avx2 => unsafe { avx2::blocks(text) },
+        CpuPath::Avx2 | CpuPath::Avx512 => unsafe { avx2::blocks(text) },
         _ => 0,
     };
     // up to there all is right but for a character that may go on behind it

@@ -5,8 +5,8 @@
 
 use super::{ranked, Rules, Token, PLACE_BITS, SHORT};
 use crate::cache::{bytes_of, line_of, Cache, Key};
+use crate::cpu::{cpu_path, CpuPath};
 use crate::pairs::NEVER;
-use crate::split::{cpu_path, CpuPath};
 
 /// How many pieces are laid out before they are merged.
 const LANES: usize = 64;
@@ -95,9 +95,9 @@ impl Rules {
             CpuPath::Portable => self.merge_in_turn(lanes),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.merge_in_turn_avx2(lanes) },
+            CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.merge_in_turn_avx2(lanes) },
             #[cfg(not(target_arch = "x86_64"))]
-            CpuPath::Avx2 => self.merge_in_turn(lanes),
+            CpuPath::Avx2 | CpuPath::Avx512 => self.merge_in_turn(lanes),
         }
     }
 

@@ -5,8 +5,9 @@
 use super::WordModel;
 use crate::aligned::{Aligned, Spans, View};
 use crate::cache::Placed;
+use crate::cpu::cpu_path;
 use crate::merge::{Scratch, Token};
-use crate::split::{cpu_path, BertWords, WORDS};
+use crate::split::{BertWords, WORDS};
 use crate::steps::{self, Outcome};
 use crate::unicode::CHARACTERS;
 

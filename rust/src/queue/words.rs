@@ -2,7 +2,7 @@
 
 use super::{Queue, Source};
 use crate::cache::{key_of, key_within, Cache, Key, LONGEST_KEY};
-use crate::split::CpuPath;
+use crate::cpu::CpuPath;
 
 impl Queue {
     /// Words between white space, each behind one space, which begins at the byte before it. How many are taken: up to
@@ -17,7 +17,7 @@ impl Queue {
         match path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.words_avx2(source, starts, stops) },
+            CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.words_avx2(source, starts, stops) },
             _ => self.put_words(source, starts, stops),
         }
     }
@@ -97,7 +97,7 @@ fn behind_space(key: Key) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::cpu_path;
+    use crate::cpu::cpu_path;
 
     #[test]
     fn a_word_has_the_key_that_it_has_behind_a_space() {
@@ -109,7 +109,7 @@ mod tests {
                     text[start..start + len]
                         .copy_from_slice(&b"abcdefghijklmnopqrstuvwxyzabcdefghijklmnop"[..len]);
                     let piece = [b" ", &text[start..start + len]].concat();
-                    for path in [CpuPath::Portable, cpu_path()] {
+                    for path in CpuPath::here() {
                         let mut queue = Queue::new();
                         let words = ([start as u32], [(start + len) as u32]);
                         let source = Source::<true>::new(&cache, &text, 0);

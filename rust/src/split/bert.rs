@@ -4,9 +4,9 @@
 //! word is the same piece wherever it stands.
 
 use super::blocks::bits::block_at;
-use super::classify::CpuPath;
 use super::words::{put, Edges, WORDS};
 use crate::bert::{Bert, ALONE, WHITE};
+use crate::cpu::CpuPath;
 
 /// The words of one text.
 pub struct BertWords<'a> {
@@ -44,7 +44,7 @@ impl<'a> BertWords<'a> {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.fill_avx2(starts, stops) },
+            CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.fill_avx2(starts, stops) },
             _ => self.fill_with(starts, stops, portable),
         }
     }
@@ -166,7 +166,6 @@ unsafe fn avx2(block: &[u8; 64], clean: bool) -> Masks {
 mod tests {
     use super::*;
     use crate::bert::Steps;
-    use crate::split::cpu_path;
 
     fn one_by_one(bert: &Bert, text: &str) -> Vec<(u32, u32)> {
         let mut words: Vec<(u32, u32)> = Vec::new();
@@ -214,7 +213,7 @@ mod tests {
             }
             for bert in &all {
                 let expected = one_by_one(bert, &text);
-                for path in [CpuPath::Portable, cpu_path()] {
+                for path in CpuPath::here() {
                     assert_eq!(in_blocks(bert, path, &text), expected, "{:?} {text:?}", bert.steps);
                 }
             }

@@ -18,11 +18,12 @@ mod mixed;
 mod runs;
 mod white_space;
 
-use super::classify::{Classify, CpuPath, Masks, Portable};
+use super::classify::{Classify, Masks, Portable};
 use super::scalar::advance;
 use super::Grammar;
+use crate::cpu::CpuPath;
 use crate::unicode::{Characters, CHARACTERS};
-use bits::{block_at, put_places};
+use bits::block_at;
 
 /// Places of one text where a piece begins.
 pub struct Splitter<'a> {
@@ -91,8 +92,11 @@ impl<'a> Splitter<'a> {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 => unsafe { self.fill_avx2(out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above
+            CpuPath::Avx512 => unsafe { self.fill_avx512(out) },
             #[cfg(not(target_arch = "x86_64"))]
-            CpuPath::Avx2 => self.fill_in_family::<Portable>(out),
+            _ => self.fill_in_family::<Portable>(out),
         }
     }
 
@@ -100,6 +104,14 @@ impl<'a> Splitter<'a> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn fill_avx2(&mut self, out: &mut [u32]) -> usize {
         self.fill_in_family::<super::classify::Avx2>(out)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(
+        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+    )]
+    unsafe fn fill_avx512(&mut self, out: &mut [u32]) -> usize {
+        self.fill_in_family::<super::classify::Avx512>(out)
     }
 
     /// A loop of its own for each family of grammars, which needs not all of the masks.
@@ -154,7 +166,8 @@ impl<'a> Splitter<'a> {
             if bits != 0 {
                 self.last = self.at + 63 - bits.leading_zeros() as usize;
                 let places: &mut [u32; 64] = (&mut out[found..found + 64]).try_into().expect("64 places");
-                found += put_places(bits, self.at as u32, places);
+                // SAFETY: as above
+                found += unsafe { C::put_places(bits, self.at as u32, places) };
             }
             self.at += len;
             self.done = left <= len;

@@ -1,6 +1,17 @@
-//! The classes of 64 bytes as bit masks, bit i for byte i: with AVX2, or portably.
+//! The classes of 64 bytes as bit masks, bit i for byte i; in the way that suits the CPU.
 
-use std::sync::OnceLock;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use super::blocks::bits::put_places;
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
+pub use portable::Portable;
 
 /// What 64 bytes are. Bytes above 0x7f are in `high`, and in no other mask that matters.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -43,208 +54,76 @@ pub trait Classify {
     /// # Safety
     /// The CPU must have what the implementation is named after.
     unsafe fn masks<const CASES: bool, const ODD: bool>(block: &[u8; 64]) -> Masks;
-}
 
-/// Which code runs on this CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CpuPath {
-    Portable,
-    Avx2,
-}
-
-/// The best path of this CPU; ARROWPREP_KERNEL_CPU=portable forces the other.
-pub fn cpu_path() -> CpuPath {
-    static PATH: OnceLock<CpuPath> = OnceLock::new();
-    *PATH.get_or_init(|| {
-        let forced = std::env::var("ARROWPREP_KERNEL_CPU").is_ok_and(|value| value == "portable");
-        if !forced && has_avx2() {
-            CpuPath::Avx2
-        } else {
-            CpuPath::Portable
-        }
-    })
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_avx2() -> bool {
-    false
-}
-
-pub struct Portable;
-
-// a bit a class in each byte of the table, collected by a multiplication for 8 bytes at once
-const HIGH: usize = 0;
-const UPPER: usize = 1;
-const LOWER: usize = 2;
-const DIGIT: usize = 3;
-const WHITE: usize = 4;
-const NEWLINE: usize = 5;
-const QUOTE: usize = 6;
-const SLASH: usize = 7;
-
-static BITS: [u8; 256] = bits();
-
-const fn bits() -> [u8; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'A'..=b'Z' => 1 << UPPER,
-            b'a'..=b'z' => 1 << LOWER,
-            b'0'..=b'9' => 1 << DIGIT,
-            b'\n' | b'\r' => 1 << WHITE | 1 << NEWLINE,
-            b'\t' | 0x0b | 0x0c | b' ' => 1 << WHITE,
-            b'\'' => 1 << QUOTE,
-            b'/' => 1 << SLASH,
-            0x80.. => 1 << HIGH,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
-}
-
-/// Whether a byte of ASCII is a control character, and no white space.
-#[inline(always)]
-fn is_odd(byte: u8) -> bool {
-    byte.is_ascii_control() && !(9..=13).contains(&byte)
-}
-
-impl Classify for Portable {
+    /// The places of bits, counted from `base`; returns how many.
+    ///
+    /// # Safety
+    /// As of `masks`.
     #[inline(always)]
-    unsafe fn masks<const CASES: bool, const ODD: bool>(block: &[u8; 64]) -> Masks {
-        let mut found = [0u64; 8];
-        let (mut space, mut odd) = (0u64, 0u64);
-        for (i, eight) in block.chunks_exact(8).enumerate() {
-            let mut bits = 0u64;
-            for (j, &byte) in eight.iter().enumerate() {
-                bits |= (BITS[byte as usize] as u64) << (8 * j);
-                space |= ((byte == b' ') as u64) << (8 * i + j);
-                odd |= (is_odd(byte) as u64) << (8 * i + j);
-            }
-            for (class, mask) in found.iter_mut().enumerate() {
-                let lowest = (bits >> class) & 0x0101_0101_0101_0101;
-                *mask |= (lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
-            }
-        }
-        Masks {
-            high: found[HIGH],
-            upper: if CASES { found[UPPER] } else { 0 },
-            lower: if CASES { found[LOWER] } else { found[UPPER] | found[LOWER] },
-            digit: found[DIGIT],
-            white: found[WHITE],
-            space,
-            newline: found[NEWLINE],
-            quote: found[QUOTE],
-            slash: found[SLASH],
-            odd: if ODD { odd } else { 0 },
-            ..Masks::default()
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-pub struct Avx2;
-
-#[cfg(target_arch = "x86_64")]
-impl Classify for Avx2 {
-    #[inline(always)]
-    unsafe fn masks<const CASES: bool, const ODD: bool>(block: &[u8; 64]) -> Masks {
-        use std::arch::x86_64::*;
-        // SAFETY: the caller has seen that the CPU has AVX2; both loads are inside the block
-        unsafe {
-            let parts = [
-                _mm256_loadu_si256(block.as_ptr().cast()),
-                _mm256_loadu_si256(block.as_ptr().add(32).cast()),
-            ];
-            macro_rules! mask {
-                ($of:expr) => {
-                    mask!(parts, $of)
-                };
-                ($parts:expr, $of:expr) => {{
-                    let of = $of;
-                    let low = _mm256_movemask_epi8(of($parts[0])) as u32 as u64;
-                    low | (_mm256_movemask_epi8(of($parts[1])) as u32 as u64) << 32
-                }};
-            }
-            macro_rules! equal {
-                ($byte:expr) => {
-                    mask!(|x| _mm256_cmpeq_epi8(x, _mm256_set1_epi8($byte as i8)))
-                };
-            }
-            // first..=last: moved down to the lowest signed numbers, one comparison does
-            macro_rules! range {
-                ($first:expr, $last:expr) => {
-                    range!(parts, $first, $last)
-                };
-                ($parts:expr, $first:expr, $last:expr) => {
-                    mask!($parts, |x| {
-                        let moved =
-                            _mm256_sub_epi8(x, _mm256_set1_epi8(($first as u8).wrapping_add(128) as i8));
-                        _mm256_cmpgt_epi8(
-                            _mm256_set1_epi8(-128 + ($last as u8 - $first as u8 + 1) as i8),
-                            moved,
-                        )
-                    })
-                };
-            }
-            let space = equal!(b' ');
-            let (upper, lower) = if CASES {
-                (range!(b'A', b'Z'), range!(b'a', b'z'))
-            } else {
-                let small = _mm256_set1_epi8(0x20);
-                let moved = [_mm256_or_si256(parts[0], small), _mm256_or_si256(parts[1], small)];
-                (0, range!(moved, b'a', b'z'))
-            };
-            let white = range!(9, 13);
-            Masks {
-                high: mask!(|x| x),
-                upper,
-                lower,
-                digit: range!(b'0', b'9'),
-                white: space | white,
-                space,
-                newline: equal!(b'\n') | equal!(b'\r'),
-                quote: equal!(b'\''),
-                slash: equal!(b'/'),
-                odd: if ODD { (range!(0, 0x1f) | equal!(0x7f)) & !white } else { 0 },
-                ..Masks::default()
-            }
-        }
+    unsafe fn put_places(bits: u64, base: u32, out: &mut [u32; 64]) -> usize {
+        put_places(bits, base, out)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::CpuPath;
+
+    /// Of a block, by a way to classify it: with and without what only some grammars want.
+    unsafe fn seen<C: Classify>(block: &[u8; 64]) -> [Masks; 2] {
+        // SAFETY: the caller's promise
+        unsafe { [C::masks::<true, true>(block), C::masks::<false, false>(block)] }
+    }
 
     #[test]
-    fn both_paths_see_the_same() {
+    fn all_paths_see_the_same() {
         let mut block = [0u8; 64];
         for start in 0..256 {
             for (i, byte) in block.iter_mut().enumerate() {
                 *byte = (start + i * 37) as u8;
             }
-            // SAFETY: the portable path needs nothing
-            let portable =
-                unsafe { (Portable::masks::<true, true>(&block), Portable::masks::<false, false>(&block)) };
-            assert_eq!(portable.0.high.count_ones() as usize, block.iter().filter(|b| !b.is_ascii()).count());
+            // SAFETY, here and below: the portable path needs nothing, and the others are here
+            let portable = unsafe { seen::<Portable>(&block) };
+            assert_eq!(
+                portable[0].high.count_ones() as usize,
+                block.iter().filter(|b| !b.is_ascii()).count()
+            );
             #[cfg(target_arch = "x86_64")]
-            if has_avx2() {
-                // SAFETY: just asked
-                assert_eq!(
-                    unsafe { (Avx2::masks::<true, true>(&block), Avx2::masks::<false, false>(&block)) },
-                    portable
-                );
+            for path in CpuPath::here() {
+                let found = match path {
+                    CpuPath::Portable => continue,
+                    CpuPath::Avx2 => unsafe { seen::<Avx2>(&block) },
+                    CpuPath::Avx512 => unsafe { seen::<Avx512>(&block) },
+                };
+                assert_eq!(found, portable, "{path:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_paths_put_the_same_places() {
+        let mut seed = 88172645463325252u64;
+        for round in 0..20_000 {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            let bits = if round % 3 == 0 {
+                seed
+            } else {
+                seed.rotate_left(7) & seed.rotate_left(29) & (!0 >> (round % 64))
+            };
+            let expected: Vec<u32> = (0..64).filter(|i| bits >> i & 1 == 1).map(|i| 1000 + i).collect();
+            let check = |path, put: unsafe fn(u64, u32, &mut [u32; 64]) -> usize| {
+                let mut out = [0; 64];
+                // SAFETY: the path is here
+                let count = unsafe { put(bits, 1000, &mut out) };
+                assert_eq!(out[..count], expected, "{path:?}");
+            };
+            check(CpuPath::Portable, Portable::put_places);
+            #[cfg(target_arch = "x86_64")]
+            if CpuPath::Avx512.is_here() {
+                check(CpuPath::Avx512, Avx512::put_places);
             }
         }
     }

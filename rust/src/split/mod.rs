@@ -15,7 +15,6 @@ mod words;
 pub use bert::BertWords;
 pub use blocks::bits::put_places;
 pub use blocks::Splitter;
-pub use classify::{cpu_path, CpuPath};
 pub use layers::{Layers, Pieces};
 pub use words::{Byte, Bytes, Edges, WordFinder, WORDS};
 
@@ -58,6 +57,7 @@ impl Grammar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::CpuPath;
     use crate::unicode::CHARACTERS;
 
     const GRAMMARS: [Grammar; 7] = [
@@ -94,7 +94,7 @@ mod tests {
     fn check(grammars: &[Grammar], text: &str) {
         for &grammar in grammars {
             let expected = one_by_one(grammar, text);
-            for path in [CpuPath::Portable, cpu_path()] {
+            for path in CpuPath::here() {
                 assert_eq!(in_blocks(grammar, path, text), expected, "{grammar:?} {path:?} {text:?}");
             }
         }

@@ -1,7 +1,7 @@
 //! Words between white space in text that no step changes: 64 bytes at a time, without a copy.
 
 use super::blocks::bits::{block_at, put_places};
-use super::classify::CpuPath;
+use crate::cpu::CpuPath;
 
 /// What a byte is: a part of a word that stays as it is, white space between words, or neither.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +85,7 @@ impl<'a> WordFinder<'a> {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.fill_avx2(starts, stops) },
+            CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.fill_avx2(starts, stops) },
             _ => self.fill_with(starts, stops, portable),
         }
     }
@@ -178,7 +178,6 @@ unsafe fn avx2(block: &[u8; 64], bytes: &Bytes) -> Masks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::cpu_path;
 
     fn bytes() -> Bytes {
         Bytes::new(|byte| match byte {
@@ -230,7 +229,7 @@ mod tests {
                 seed ^= seed << 17;
                 text.push(b"aaaaZ~!  \n\0\x7f\xc3"[seed as usize % if round % 3 > 0 { 10 } else { 13 }]);
             }
-            for path in [CpuPath::Portable, cpu_path()] {
+            for path in CpuPath::here() {
                 assert_eq!(found(path, &bytes, &text), one_by_one(&bytes, &text), "{text:?}");
             }
         }
@@ -247,7 +246,7 @@ mod tests {
                 assert_eq!(expected.word >> place & 1 == 1, bytes.of(byte) == Byte::Word);
                 assert_eq!(expected.white >> place & 1 == 1, bytes.of(byte) == Byte::White);
                 #[cfg(target_arch = "x86_64")]
-                if cpu_path() == CpuPath::Avx2 {
+                if CpuPath::Avx2.is_here() {
                     // SAFETY: the CPU has the feature
                     assert_eq!(unsafe { avx2(&block, &bytes) }, expected);
                 }

@@ -19,7 +19,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             let space = &mut *self.space;
             let (starts, stops) = (&starts[..count], &stops[..count]);
             let source = Source::<TRACE>::new(&space.cache, data, start);
-            space.queue.apart(self.path, source, starts, stops);
+            space.queue.pieces(self.path, source, starts, stops);
         }
     }
 }

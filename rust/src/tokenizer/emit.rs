@@ -4,10 +4,10 @@ use super::{Space, Worker, NO_WORD};
 #[cfg(target_arch = "x86_64")]
 use crate::cache::entry_of_avx2;
 use crate::cache::{bytes_of, entry_of, token_of, Entry, Key, Line};
+use crate::cpu::CpuPath;
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
 use crate::queue::{is_short, Start, ADDED, CAPACITY, END, LONG, LONG_PART};
-use crate::split::CpuPath;
 use crate::tokens::{to_characters, Emitter, Place};
 
 /// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
@@ -67,9 +67,11 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 if TRACE && self.tokenizer.leads() => unsafe { self.known_avx2::<true>(at) },
+            CpuPath::Avx2 | CpuPath::Avx512 if TRACE && self.tokenizer.leads() => unsafe {
+                self.known_avx2::<true>(at)
+            },
             #[cfg(target_arch = "x86_64")]
-            CpuPath::Avx2 => unsafe { self.known_avx2::<false>(at) },
+            CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.known_avx2::<false>(at) },
             _ => self.known_by::<TRACE>(at, |line, key| entry_of(line, *key)),
         }
     }
@@ -144,7 +146,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
-            CpuPath::Avx2 => unsafe { self.space.find_unknown_avx2(from) },
+            CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.space.find_unknown_avx2(from) },
             _ => self.space.find_unknown(from, |line, key| entry_of(line, *key)),
         }
         let Space { cache, queue, unknown, bench, scratch, .. } = &mut *self.space;

@@ -214,11 +214,12 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
         if let Some(bpe) = self.tokenizer.model.kind.cutting().filter(|_| !text.is_ascii()) {
             return self.queue_units(bpe, data, base, starts);
         }
-        if self.space.queue.room() < starts.len() - 1 {
+        let (starts, stops) = (&starts[..starts.len() - 1], &starts[1..]);
+        if self.space.queue.room() < starts.len() {
             self.flush(data);
         }
         let space = &mut *self.space;
-        space.queue.pieces(self.path, Source::<TRACE>::new(&space.cache, data, base), starts);
+        space.queue.pieces(self.path, Source::<TRACE>::new(&space.cache, data, base), starts, stops);
     }
 
     /// Queue the pieces of data[start..stop].

@@ -46,7 +46,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             }
             let space = &mut *self.space;
             let source = Source::<TRACE>::new(&space.cache, data, base);
-            space.queue.pieces(self.path, source, &starts[..=found]);
+            space.queue.pieces(self.path, source, &starts[..found], &starts[1..=found]);
             if bpe.has_parts() {
                 let units = part[..found].iter().rev().enumerate();
                 units.filter(|unit| *unit.1).for_each(|(back, _)| space.queue.is_part(back, &space.cache));

@@ -2,8 +2,9 @@
 
 use crate::aligned::{Spans, View};
 use crate::bert::Bert;
+use crate::cpu::{cpu_path, CpuPath};
 use crate::cut::{Cut, Cutter, Places};
-use crate::split::{cpu_path, BertWords, CpuPath, Layers, Pieces, Splitter, WORDS};
+use crate::split::{BertWords, Layers, Pieces, Splitter, WORDS};
 use crate::steps::{self, Outcome, Spare, Step};
 use crate::tokenizer::Route;
 use crate::unicode::{Characters, CHARACTERS};
