@@ -2,7 +2,9 @@
 
 use crate::bigrams::Bigrams;
 use crate::cpu::{cpu_path, CpuPath};
-use crate::split::{put_places, Grammar, Splitter};
+#[cfg(target_arch = "x86_64")]
+use crate::split::{Avx2, Avx512, Classify};
+use crate::split::{Grammar, Splitter};
 use crate::unicode::decode;
 
 /// How a text becomes pieces.
@@ -81,22 +83,18 @@ impl<'a> Cutter<'a> {
         }
         let mut slowly = 0; // to here one by one
         while at < text.len() && found < out.len() {
-            let byte = text[at];
-            #[cfg(target_arch = "x86_64")]
-            if self.path != CpuPath::Portable
-                && at >= slowly
-                && text.len() - at >= 64
-                && out.len() - found >= 64
-            {
-                // SAFETY: `cpu_path` chose this one, so the CPU has the features
-                match unsafe { cuts_avx2::<SPACES>(bigrams, text, at, &mut out[found..]) } {
-                    Some(count) => {
-                        (found, at, last) = (found + count, at + 64, text[at + 63] as u32);
-                        continue;
+            if at >= slowly {
+                let (count, stop) = self.blocks::<SPACES>(bigrams, at, &mut out[found..]);
+                slowly = stop + 64;
+                if stop > at {
+                    (found, at, last) = (found + count, stop, text[stop - 1] as u32);
+                    if found + 64 > out.len() {
+                        break;
                     }
-                    None => slowly = at + 64,
+                    continue;
                 }
             }
+            let byte = text[at];
             out[found] = at as u32;
             if byte < 0x80 && last < 0x80 {
                 let space = SPACES && byte == b' ';
@@ -111,25 +109,73 @@ impl<'a> Cutter<'a> {
         (self.at, self.last) = (at, last);
         found
     }
+
+    /// Put the places of 64 bytes at a time into `out`, from `at` on, which is not the start of the text: up to a block that
+    /// is not all ASCII, or as far as `out` has room. How many, and up to where.
+    #[inline(always)]
+    fn blocks<const SPACES: bool>(&self, bigrams: &Bigrams, at: usize, out: &mut [u32]) -> (usize, usize) {
+        match self.path {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
+            CpuPath::Avx2 => unsafe { blocks_avx2::<SPACES>(bigrams, self.text, at, out) },
+            #[cfg(target_arch = "x86_64")]
+            CpuPath::Avx512 => unsafe { blocks_avx512::<SPACES>(bigrams, self.text, at, out) },
+            _ => (0, at),
+        }
+    }
 }
 
-/// Put places of text[at..at + 64] into `out`, which has room for 64; returns how many. None where not all are ASCII.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn cuts_avx2<const SPACES: bool>(
+unsafe fn blocks_avx2<const SPACES: bool>(
     bigrams: &Bigrams,
     text: &[u8],
     at: usize,
     out: &mut [u32],
-) -> Option<usize> {
+) -> (usize, usize) {
     // SAFETY: this function has the features
-    let mut bits = unsafe { bigrams.ascii.apart(text, at)? };
-    if SPACES {
-        let block: &[u8; 64] = text[at..at + 64].try_into().expect("64 bytes");
-        bits |= block.iter().zip(0..).fold(0, |bits, (&byte, i)| bits | ((byte == b' ') as u64) << i);
+    unsafe { blocks::<Avx2, SPACES>(text, at, out, |bytes| bigrams.ascii.apart_avx2(bytes)) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+)]
+unsafe fn blocks_avx512<const SPACES: bool>(
+    bigrams: &Bigrams,
+    text: &[u8],
+    at: usize,
+    out: &mut [u32],
+) -> (usize, usize) {
+    // SAFETY: this function has the features
+    unsafe { blocks::<Avx512, SPACES>(text, at, out, |bytes| bigrams.ascii.apart_avx512(bytes)) }
+}
+
+/// apart: of 64 bytes behind one more, which are not related to the one before; None where not all are ASCII
+///
+/// # Safety
+/// The CPU must have what `C` is named after.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn blocks<C: Classify, const SPACES: bool>(
+    text: &[u8],
+    at: usize,
+    out: &mut [u32],
+    apart: impl Fn(&[u8; 65]) -> Option<u64>,
+) -> (usize, usize) {
+    let (mut found, mut at) = (0, at);
+    while let (Some(bytes), Some(places)) = (text[at - 1..].first_chunk(), out[found..].first_chunk_mut()) {
+        let Some(mut bits) = apart(bytes) else { break };
+        // SAFETY: the caller's promise
+        unsafe {
+            if SPACES {
+                bits |= C::masks::<false, false>(bytes[1..].try_into().expect("64 bytes")).space;
+            }
+            found += C::put_places(bits, at as u32, places);
+        }
+        at += 64;
     }
-    let places: &mut [u32; 64] = (&mut out[..64]).try_into().expect("room for 64");
-    Some(put_places(bits, at as u32, places))
+    (found, at)
 }
 
 impl Places for Cutter<'_> {

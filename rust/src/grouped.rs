@@ -108,15 +108,14 @@ impl Grouped {
         self.left[left as usize & 127] & self.right[right as usize & 127] != 0
     }
 
-    /// Of 64 bytes from `at` on which of them are not related to the one before: a bit each; None where one is not ASCII.
+    /// Of 64 bytes behind one more, which of them are not related to the one before: a bit each; None where one is not ASCII.
     ///
     /// # Safety
     /// The CPU must have AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    pub unsafe fn apart(&self, text: &[u8], at: usize) -> Option<u64> {
+    pub unsafe fn apart_avx2(&self, bytes: &[u8; 65]) -> Option<u64> {
         use std::arch::x86_64::*;
-        let bytes: &[u8; 65] = text[at - 1..at + 64].try_into().expect("65 bytes");
         // SAFETY: loads of 32 bytes from 65, and of 16 from tables of 128; the rest works on registers
         unsafe {
             let load = |at: usize| _mm256_loadu_si256(bytes.as_ptr().add(at).cast());
@@ -149,6 +148,28 @@ impl Grouped {
                 _mm256_movemask_epi8(_mm256_cmpeq_epi8(both, _mm256_setzero_si256())) as u32 as u64
             };
             Some(apart(0) | apart(1) << 32)
+        }
+    }
+
+    /// The same: a table of 128 bytes is one lookup.
+    ///
+    /// # Safety
+    /// The CPU must have AVX-512 with VBMI.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub unsafe fn apart_avx512(&self, bytes: &[u8; 65]) -> Option<u64> {
+        use std::arch::x86_64::*;
+        // SAFETY: loads of 64 bytes from 65, and from tables of 128
+        unsafe {
+            let load = |bytes: &[u8], at: usize| _mm512_loadu_si512(bytes.as_ptr().add(at).cast());
+            let (left, right) = (load(bytes, 0), load(bytes, 1));
+            if _mm512_movepi8_mask(_mm512_or_si512(left, right)) != 0 {
+                return None;
+            }
+            let groups = |table: &[u8; 128], bytes: __m512i| {
+                _mm512_permutex2var_epi8(load(table, 0), bytes, load(table, 64))
+            };
+            Some(_mm512_testn_epi8_mask(groups(&self.left, left), groups(&self.right, right)))
         }
     }
 }
@@ -190,20 +211,24 @@ mod tests {
     #[test]
     fn vectors_find_what_single_pairs_are() {
         use crate::cpu::CpuPath;
-        if !CpuPath::Avx2.is_here() {
-            return;
-        }
         let mut seed = 7;
         for round in 0..2000usize {
             let grouped = Grouped::new(&random_relation(&mut seed, round as u32 % 6));
+            let apart = |path, bytes: &[u8; 65]| match path {
+                // SAFETY, of both: the path is here
+                CpuPath::Avx512 => unsafe { grouped.apart_avx512(bytes) },
+                _ => unsafe { grouped.apart_avx2(bytes) },
+            };
             for step in [1, 3, 37] {
-                let mut text: Vec<u8> = (0..65).map(|i| ((i * step + round) % 128) as u8).collect();
+                let mut text: [u8; 65] = std::array::from_fn(|i| ((i * step + round) % 128) as u8);
                 let expected = (0..64).map(|i| (!grouped.has(text[i], text[i + 1]) as u64) << i).sum();
-                // SAFETY: the CPU has the feature
-                assert_eq!(unsafe { grouped.apart(&text, 1) }, Some(expected));
+                for path in CpuPath::here().filter(|path| *path > CpuPath::Portable) {
+                    assert_eq!(apart(path, &text), Some(expected), "{path:?}");
+                }
                 text[round % 65] |= 0x80;
-                // SAFETY: as above
-                assert_eq!(unsafe { grouped.apart(&text, 1) }, None);
+                for path in CpuPath::here().filter(|path| *path > CpuPath::Portable) {
+                    assert_eq!(apart(path, &text), None, "{path:?}");
+                }
             }
         }
     }

@@ -13,8 +13,9 @@ mod scalar;
 mod words;
 
 pub use bert::BertWords;
-pub use blocks::bits::put_places;
 pub use blocks::Splitter;
+#[cfg(target_arch = "x86_64")]
+pub use classify::{Avx2, Avx512, Classify};
 pub use layers::{Layers, Pieces};
 pub use words::{Byte, Bytes, Edges, WordFinder, WORDS};
 
