@@ -1,16 +1,19 @@
 //! Pieces that were worked out before, and their tokens.
 //!
-//! Pieces of up to 15 bytes are in a table of 32-byte entries which hold the whole key
-//! and up to four tokens, two to a cache line: most of a text is answered by one load.
+//! Pieces of up to 15 bytes are in a table of lines which hold the whole keys of two and
+//! up to four tokens of each: most of a text is answered by one load.
 //! Longer pieces are in a map of their own. Both are bounded; what they hold never
 //! changes a result.
 
+mod line;
 mod placed;
 
+pub use line::{end_of, start_of, token_of, Lanes, Line};
 pub use placed::Placed;
 
 use crate::merge::Token;
 use crate::vocabulary::hash_bytes;
+use line::put_lanes;
 
 pub const LONGEST_KEY: usize = 15;
 /// Pieces longer than this are not kept: they do not come again.
@@ -22,70 +25,6 @@ pub type Key = [u64; 2];
 
 /// In a key: not of a piece but of a part of one, where that may have other tokens.
 pub const PART: u64 = 0x40 << 56;
-
-/// lanes: of each token its id in the lower 24 bits, then in 4 bits each where in the piece it ends and begins; the first
-/// begins with the piece, and says instead how many there are. With a count of 0 there are more than four:
-/// lanes 1 and 2 are the place in `spill` and the number of lanes there, one a token where lane 3 is 0.
-#[repr(C, align(32))]
-#[derive(Clone, Copy, Default)]
-pub struct Entry {
-    pub key: Key,
-    pub lanes: [u32; 4],
-}
-
-impl Entry {
-    /// How many tokens there are, of at most four; 0 where there are more.
-    #[inline(always)]
-    pub fn count(&self) -> usize {
-        (self.lanes[0] >> 28) as usize
-    }
-
-    /// Of the tokens that cover a piece one after the other, of which there are one to four; none of any other number.
-    pub fn of(key: Key, tokens: &[Token]) -> Option<Self> {
-        let mut lanes = [0; 4];
-        if !(1..=lanes.len()).contains(&tokens.len()) {
-            return None;
-        }
-        put_lanes(key, tokens, &mut lanes[..tokens.len()]);
-        lanes[0] |= (tokens.len() as u32) << 28;
-        Some(Entry { key, lanes })
-    }
-
-    /// Token `i` of at most four.
-    pub fn token(&self, i: usize) -> Token {
-        Token { start: if i == 0 { 0 } else { start_of(self.lanes[i]) }, ..token_of(self.lanes[i]) }
-    }
-}
-
-/// Tokens in 32 bits each. A piece with a key is short, and ids are below 1 << 24.
-#[inline(always)]
-fn put_lanes(key: Key, tokens: &[Token], lanes: &mut [u32]) {
-    let mut end = len_of(key);
-    for (lane, token) in lanes.iter_mut().zip(tokens).rev() {
-        *lane = token.id | end << 24 | token.start << 28;
-        end = token.start;
-    }
-}
-
-pub fn token_of(lane: u32) -> Token {
-    Token { id: lane & ID_MASK, start: start_of(lane) }
-}
-
-/// Where in its piece a token begins, that is not the first of at most four.
-#[inline(always)]
-pub fn start_of(lane: u32) -> u32 {
-    lane >> 28
-}
-
-/// Where in its piece a token ends.
-#[inline(always)]
-pub fn end_of(lane: u32) -> u32 {
-    lane >> 24 & 15
-}
-
-#[repr(C, align(64))]
-#[derive(Clone, Copy, Default)]
-pub struct Line(pub [Entry; 2]);
 
 #[derive(Clone)]
 struct LongEntry {
@@ -196,54 +135,6 @@ pub fn line_of(key: Key, shift: u32) -> usize {
     (mixed.wrapping_mul(HASH_FACTOR) >> (shift & 63)) as usize
 }
 
-/// The entry of a line that has the key, and whether one has.
-///
-/// Computed, not branched on: which of the two it is cannot be predicted.
-#[inline(always)]
-pub fn entry_of(line: &Line, key: Key) -> (&Entry, bool) {
-    let [first, second] = &line.0;
-    let (in_first, in_second) = (same(&first.key, &key), same(&second.key, &key));
-    (&line.0[in_second as usize & 1], in_first | in_second)
-}
-
-/// The same by one comparison of both.
-///
-/// # Safety
-/// The CPU must have AVX2.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub unsafe fn entry_of_avx2<'l>(line: &'l Line, key: &Key) -> (&'l Entry, bool) {
-    use std::arch::x86_64::*;
-    const FOUND: u32 = 0b1111_1000_1000_1000; // by `halves`: both bits of an entry are set
-                                              // SAFETY: the caller's promise; each load is of 16 bytes that are there
-    unsafe {
-        let first = _mm_loadu_si128(line.0[0].key.as_ptr().cast());
-        let second = _mm_loadu_si128(line.0[1].key.as_ptr().cast());
-        let both = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
-        let wanted = _mm256_broadcastsi128_si256(_mm_loadu_si128(key.as_ptr().cast()));
-        let equal = _mm256_cmpeq_epi64(both, wanted);
-        let halves = _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as u32 & 15;
-        (&line.0[(halves + 4 >> 4) as usize & 1], FOUND >> halves & 1 == 1)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn same(a: &Key, b: &Key) -> bool {
-    use std::arch::x86_64::*;
-    // SAFETY: SSE2 is part of x86-64; both are 16 bytes
-    unsafe {
-        let equal = _mm_cmpeq_epi8(_mm_loadu_si128(a.as_ptr().cast()), _mm_loadu_si128(b.as_ptr().cast()));
-        _mm_movemask_epi8(equal) == 0xffff
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn same(a: &Key, b: &Key) -> bool {
-    (a[0] ^ b[0]) | (a[1] ^ b[1]) == 0
-}
-
 impl Cache {
     /// limit: bytes that it may take; 0 keeps nothing
     pub fn new(limit: usize) -> Self {
@@ -287,8 +178,10 @@ impl Cache {
         let old = std::mem::replace(&mut self.lines, vec![Line::default(); lines]);
         self.shift = 64 - lines.ilog2();
         self.used = 0;
-        for entry in old.iter().flat_map(|line| &line.0).filter(|entry| entry.key != [0, 0]) {
-            self.put(*entry);
+        for line in &old {
+            for (key, lanes) in line.pieces() {
+                self.put(key, *lanes);
+            }
         }
     }
 
@@ -317,26 +210,26 @@ impl Cache {
         prefetch(self.lines.as_ptr().wrapping_add(line));
     }
 
-    /// An entry wherever it is. In the neighbour's line it is slower to find, so one that is
+    /// The lanes of a piece wherever it is. In the neighbour's line it is slower to find, so one that is
     /// asked for there changes places with one at home: what comes often comes home.
-    pub fn find(&mut self, key: Key) -> Option<Entry> {
+    pub fn find(&mut self, key: Key) -> Option<Lanes> {
         let home = line_of(key, self.shift);
-        if let (&entry, true) = entry_of(&self.lines[home], key) {
-            return Some(entry);
+        if let Some(&lanes) = self.lines[home].find(key) {
+            return Some(lanes);
         }
-        let place = self.lines[home ^ 1].0.iter().position(|entry| entry.key == key)?;
+        let place = self.lines[home ^ 1].place_of(key)?;
+        let lanes = *self.lines[home ^ 1].find(key)?;
         let victim = self.random();
-        let (mine, found) = (self.lines[home].0[victim], self.lines[home ^ 1].0[place]);
-        self.lines[home].0[victim] = found;
-        self.lines[home ^ 1].0[place] = mine;
-        Some(found)
+        let (other, its) = self.lines[home].replace(victim, key, lanes);
+        self.lines[home ^ 1].replace(place, other, its);
+        Some(lanes)
     }
 
     /// Whether a piece is kept.
     #[inline]
     pub fn has(&self, key: Key) -> bool {
         let home = line_of(key, self.shift);
-        entry_of(&self.lines[home], key).1 || entry_of(&self.lines[home ^ 1], key).1
+        self.lines[home].find(key).is_some() || self.lines[home ^ 1].find(key).is_some()
     }
 
     fn random(&mut self) -> usize {
@@ -344,9 +237,9 @@ impl Cache {
         (self.victim >> 63) as usize
     }
 
-    /// The lanes of an entry that are not in it.
-    pub fn spilled(&self, entry: &Entry) -> &[u32] {
-        &self.spill[entry.lanes[1] as usize..][..entry.lanes[2] as usize]
+    /// The lanes of a piece that has more than four.
+    pub fn spilled(&self, lanes: &Lanes) -> &[u32] {
+        &self.spill[lanes.0[1] as usize..][..lanes.0[2] as usize]
     }
 
     /// Keep the tokens of a short piece.
@@ -354,36 +247,34 @@ impl Cache {
         if self.most_lines == 0 {
             return;
         }
-        let entry = Entry::of(key, tokens).unwrap_or_else(|| {
+        let lanes = Lanes::of(key, tokens).unwrap_or_else(|| {
             self.make_room_to_spill(tokens.len() * 4);
             let first = self.spill.len();
             self.spill.resize(first + tokens.len(), 0);
             put_lanes(key, tokens, &mut self.spill[first..]);
-            Entry { key, lanes: [0, first as u32, tokens.len() as u32, 0] }
+            Lanes([0, first as u32, tokens.len() as u32, 0])
         });
-        self.add(entry);
+        self.add(key, lanes);
     }
 
-    /// Put in an entry, in a larger table where the present one is full enough.
-    fn add(&mut self, entry: Entry) {
+    /// Keep the lanes of a piece, in a larger table where the present one is full enough.
+    fn add(&mut self, key: Key, lanes: Lanes) {
         if self.used * 2 >= self.lines.len() && self.lines.len() < self.most_lines {
-            // a quarter of the entries are taken; in a denser table more are beside their line
+            // a quarter of the places are taken; in a denser table more are beside their line
             self.resize(self.lines.len() * 2);
         }
-        self.put(entry);
+        self.put(key, lanes);
     }
 
-    fn put(&mut self, entry: Entry) {
-        let home = line_of(entry.key, self.shift);
-        for line in [home, home ^ 1] {
-            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.key == [0, 0]) {
-                *free = entry;
-                self.used += 1;
-                return;
-            }
+    #[inline(always)]
+    fn put(&mut self, key: Key, lanes: Lanes) {
+        let home = line_of(key, self.shift);
+        if self.lines[home].put(key, lanes) || self.lines[home ^ 1].put(key, lanes) {
+            self.used += 1;
+            return;
         }
         let victim = self.random();
-        self.lines[home].0[victim] = entry;
+        self.lines[home].replace(victim, key, lanes);
     }
 
     /// Empty the spilled tokens, and the table that refers to them, when `more` bytes would not fit.
@@ -486,12 +377,12 @@ mod tests {
     }
 
     fn found(cache: &mut Cache, key: Key) -> Option<Vec<Token>> {
-        let entry = cache.find(key)?;
-        let count = entry.count();
+        let lanes = cache.find(key)?;
+        let count = lanes.count();
         if count == 0 {
-            return Some(cache.spilled(&entry).iter().map(|&lane| token_of(lane)).collect());
+            return Some(cache.spilled(&lanes).iter().map(|&lane| token_of(lane)).collect());
         }
-        Some((0..count).map(|i| entry.token(i)).collect())
+        Some((0..count).map(|i| lanes.token(i)).collect())
     }
 
     #[test]
@@ -526,23 +417,6 @@ mod tests {
             }
             assert!(limit < 1 << 12 || kept > 1000);
         }
-    }
-
-    #[test]
-    fn tokens_begin_where_the_ones_before_them_end() {
-        let key = key_of(b"abcdefghijklmno");
-        for starts in [&[0][..], &[0, 14], &[0, 1, 8], &[0, 3, 3, 9], &[0, 1, 2, 3, 15]] {
-            let tokens: Vec<Token> = starts.iter().map(|&start| Token { id: ID_MASK, start }).collect();
-            let mut lanes = vec![0; tokens.len()];
-            put_lanes(key, &tokens, &mut lanes);
-            let ends: Vec<u32> = lanes.iter().map(|&lane| end_of(lane)).collect();
-            assert_eq!(ends, [&starts[1..], &[15]].concat());
-            assert_eq!(lanes.iter().map(|&lane| token_of(lane)).collect::<Vec<_>>(), tokens);
-            let entry = Entry::of(key, &tokens);
-            assert_eq!(entry.map_or(0, |entry| entry.count()), tokens.len() % 5);
-            assert_eq!(entry.map(|entry| entry.lanes.map(end_of)[tokens.len() - 1]), entry.map(|_| 15));
-        }
-        assert!(Entry::of(key, &[]).is_none());
     }
 
     #[test]

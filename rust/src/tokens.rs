@@ -1,6 +1,6 @@
 //! Columns of tokens, and what writes them.
 
-use crate::cache::{end_of, start_of, Entry, Placed, ID_MASK};
+use crate::cache::{end_of, start_of, Lanes, Placed, ID_MASK};
 use crate::four::Four;
 use crate::merge::Token;
 use crate::queue::Start;
@@ -96,7 +96,7 @@ impl<const TRACE: bool> Place<TRACE> {
     }
 }
 
-/// Writes tokens of cache entries to the columns, whose lengths are set at the end.
+/// Writes tokens of known pieces to the columns, whose lengths are set at the end.
 ///
 /// It holds the columns' pointers: behind a `&mut Vec` each would be loaded again for every piece.
 pub struct Emitter<'t, const TRACE: bool> {
@@ -119,18 +119,18 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
         Emitter { out, ids, starts, ends, words, len, text: Four::all(text as u32), word: Four::all(word) }
     }
 
-    /// The tokens of an entry: all four lanes are written, and `count` of them count. LEADS: whether a piece may lead
+    /// The tokens of a piece: all four lanes are written, and `count` of them count. LEADS: whether a piece may lead
     ///
     /// # Safety
     /// The columns have room for four tokens more.
     #[inline(always)]
-    pub unsafe fn put<const LEADS: bool>(&mut self, start: Start, entry: &Entry, count: usize) {
+    pub unsafe fn put<const LEADS: bool>(&mut self, start: Start, lanes: &Lanes, count: usize) {
         debug_assert!(self.len + 4 <= self.out.ids.capacity());
         // SAFETY: the caller's promise
         let write = |column: *mut u32, values: Four| unsafe {
             column.add(self.len).cast::<[u32; 4]>().write_unaligned(values.numbers())
         };
-        let lanes = Four::of(&entry.lanes);
+        let lanes = Four::of(&lanes.0);
         write(self.ids, lanes.and(Four::all(ID_MASK)));
         if TRACE {
             let at = Four::all(start.at).minus(self.text);

@@ -1,6 +1,6 @@
 //! Byte strings to ids.
 
-use crate::cache::{bytes_of, entry_of, key_of, line_of, prefetch, Entry, Key, Line, LONGEST_KEY};
+use crate::cache::{bytes_of, key_of, line_of, prefetch, Key, Lanes, Line, LONGEST_KEY};
 
 /// A hash of bytes: folded multiplications of 16 bytes at a time, the last ones again where they overlap.
 #[inline]
@@ -54,7 +54,7 @@ struct Long {
     whole: bool,
 }
 
-// lanes of the entry of a short token: its id, and whether its text, as a piece, is this one token
+// lanes of a short token: its id, and whether its text, as a piece, is this one token
 const ID: usize = 0;
 const WHOLE: usize = 1;
 
@@ -81,9 +81,7 @@ impl Vocabulary {
             let key = key_of(token);
             let mut line = line_of(key, self.shift);
             loop {
-                let free = self.lines[line].0.iter_mut().find(|entry| entry.key == [0, 0]);
-                if let Some(entry) = free {
-                    *entry = Entry { key, lanes: [id, 0, 0, 0] };
+                if self.lines[line].put(key, Lanes([id, 0, 0, 0])) {
                     return;
                 }
                 line = (line + 1) & (self.lines.len() - 1);
@@ -105,7 +103,7 @@ impl Vocabulary {
     #[inline]
     pub fn find(&self, token: &[u8]) -> Option<u32> {
         if is_short(token) {
-            self.short(key_of(token)).map(|entry| entry.lanes[ID])
+            self.by_key(key_of(token))
         } else {
             self.long(token).map(|entry| entry.id)
         }
@@ -114,14 +112,14 @@ impl Vocabulary {
     /// Id of the token with this key.
     #[inline]
     pub fn by_key(&self, key: Key) -> Option<u32> {
-        self.short(key).map(|entry| entry.lanes[ID])
+        self.short(key).map(|lanes| lanes.0[ID])
     }
 
     /// Id of the token with this key, where its text as a piece is the token itself.
     #[inline]
     pub fn whole_by_key(&self, key: Key) -> Option<u32> {
-        let entry = self.short(key)?;
-        (entry.lanes[WHOLE] != 0).then_some(entry.lanes[ID])
+        let Lanes(lanes) = self.short(key)?;
+        (lanes[WHOLE] != 0).then_some(lanes[ID])
     }
 
     /// The same by the bytes of a longer token.
@@ -137,14 +135,14 @@ impl Vocabulary {
     }
 
     #[inline(always)]
-    fn short(&self, key: Key) -> Option<&Entry> {
+    fn short(&self, key: Key) -> Option<&Lanes> {
         let mut line = line_of(key, self.shift);
         loop {
             let two = &self.lines[line];
-            if let (entry, true) = entry_of(two, key) {
-                return Some(entry);
+            if let Some(lanes) = two.find(key) {
+                return Some(lanes);
             }
-            if two.0[1].key == [0, 0] {
+            if !two.is_full() {
                 return None; // not full: nothing went on to the next
             }
             line = (line + 1) & (self.lines.len() - 1);
@@ -169,9 +167,9 @@ impl Vocabulary {
 
     /// Note which tokens' texts, as pieces, are the tokens themselves.
     pub fn mark_whole(&mut self, mut is_whole: impl FnMut(&[u8], u32) -> bool) {
-        for entry in self.lines.iter_mut().flat_map(|line| &mut line.0).filter(|entry| entry.key != [0, 0]) {
-            let (bytes, len) = bytes_of(entry.key);
-            entry.lanes[WHOLE] = is_whole(&bytes[..len], entry.lanes[ID]) as u32;
+        for (key, Lanes(lanes)) in self.lines.iter_mut().flat_map(Line::pieces_mut) {
+            let (bytes, len) = bytes_of(key);
+            lanes[WHOLE] = is_whole(&bytes[..len], lanes[ID]) as u32;
         }
         for entry in &mut self.entries {
             let token = &self.bytes[entry.start as usize..][..entry.len as usize];

@@ -1,6 +1,6 @@
 //! Short pieces whose tokens do not cover them one after the other.
 
-use super::{Cache, Entry, Key};
+use super::{Cache, Key, Lanes};
 
 /// A token that says where in its piece it begins and ends, and of which of the piece's words it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +23,12 @@ impl Placed {
     }
 }
 
-impl Entry {
+impl Lanes {
     /// How many words the piece has, where its tokens are placed: lane 3 has one more.
     #[inline(always)]
     pub fn words(&self) -> Option<u32> {
         if self.count() == 0 {
-            self.lanes[3].checked_sub(1)
+            self.0[3].checked_sub(1)
         } else {
             None
         }
@@ -43,14 +43,14 @@ impl Cache {
             return;
         }
         self.make_room_to_spill(bytes);
-        let lanes = [0, self.spill.len() as u32, 2 * tokens.len() as u32, words + 1];
+        let lanes = Lanes([0, self.spill.len() as u32, 2 * tokens.len() as u32, words + 1]);
         self.spill.extend(tokens.iter().flat_map(Placed::lanes));
-        self.add(Entry { key, lanes });
+        self.add(key, lanes);
     }
 
-    /// The tokens of an entry that has words.
-    pub fn placed<'c>(&'c self, entry: &Entry) -> impl Iterator<Item = Placed> + 'c {
-        self.spilled(entry).chunks_exact(2).map(Placed::of)
+    /// The tokens of a piece that has words.
+    pub fn placed<'c>(&'c self, lanes: &Lanes) -> impl Iterator<Item = Placed> + 'c {
+        self.spilled(lanes).chunks_exact(2).map(Placed::of)
     }
 }
 
@@ -68,9 +68,9 @@ mod tests {
         for count in 0..=3 {
             let key = key_of(&b"abcde"[..count + 1]);
             cache.insert_placed(key, &tokens[..count], count as u32);
-            let entry = cache.find(key).unwrap();
-            assert_eq!(entry.words(), Some(count as u32));
-            assert_eq!(cache.placed(&entry).collect::<Vec<_>>(), tokens[..count]);
+            let lanes = cache.find(key).unwrap();
+            assert_eq!(lanes.words(), Some(count as u32));
+            assert_eq!(cache.placed(&lanes).collect::<Vec<_>>(), tokens[..count]);
         }
         for count in [1, 4, 5] {
             let key = key_of(&b"12345"[..count]);

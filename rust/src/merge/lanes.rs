@@ -214,10 +214,10 @@ mod tests {
     }
 
     fn kept(cache: &mut Cache, key: Key) -> Vec<Token> {
-        let entry = cache.find(key).expect("it was learnt");
-        match entry.count() {
-            0 => cache.spilled(&entry).iter().map(|&lane| crate::cache::token_of(lane)).collect(),
-            count => (0..count).map(|i| entry.token(i)).collect(),
+        let kept = cache.find(key).expect("it was learnt");
+        match kept.count() {
+            0 => cache.spilled(&kept).iter().map(|&lane| crate::cache::token_of(lane)).collect(),
+            count => (0..count).map(|i| kept.token(i)).collect(),
         }
     }
 

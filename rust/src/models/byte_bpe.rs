@@ -156,10 +156,10 @@ impl ByteBpe {
                 continue;
             }
             match cache.find(key) {
-                Some(entry) if entry.count() == 0 => {
-                    out.extend(cache.spilled(&entry).iter().map(|&lane| token_of(lane).from(start)));
+                Some(lanes) if lanes.count() == 0 => {
+                    out.extend(cache.spilled(&lanes).iter().map(|&lane| token_of(lane).from(start)));
                 }
-                Some(entry) => out.extend((0..entry.count()).map(|i| entry.token(i).from(start))),
+                Some(lanes) => out.extend((0..lanes.count()).map(|i| lanes.token(i).from(start))),
                 None => {
                     unit.clear();
                     self.spell(bytes, Some(key), scratch, unit);

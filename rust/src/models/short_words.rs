@@ -117,10 +117,10 @@ mod tests {
     use crate::models::Bench;
 
     fn kept(cache: &mut Cache, key: Key) -> Option<Vec<Token>> {
-        let entry = cache.find(key)?;
-        Some(match entry.count() {
-            0 => cache.spilled(&entry).iter().map(|&lane| token_of(lane)).collect(),
-            count => (0..count).map(|i| entry.token(i)).collect(),
+        let lanes = cache.find(key)?;
+        Some(match lanes.count() {
+            0 => cache.spilled(&lanes).iter().map(|&lane| token_of(lane)).collect(),
+            count => (0..count).map(|i| lanes.token(i)).collect(),
         })
     }
 

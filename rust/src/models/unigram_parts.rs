@@ -5,7 +5,7 @@
 //! but for how sums of scores are rounded: they are other numbers behind what came before. So a part counts only where
 //! each choice on its best way was made by more than all rounding can come to.
 
-use crate::cache::{line_of, Entry, Key};
+use crate::cache::{line_of, Key, Lanes};
 use crate::merge::Token;
 use crate::unicode::decode;
 
@@ -119,6 +119,12 @@ fn hash(left: u32, right: u32) -> u64 {
     ((left as u64) << 32 | right as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    key: Key,
+    lanes: Lanes,
+}
+
 /// Parts that came by before, and their tokens, of at most four: as many as stay near, for most come often.
 #[derive(Default)]
 pub struct KnownParts {
@@ -138,18 +144,20 @@ impl KnownParts {
     #[inline(always)]
     pub fn put(&self, key: Key, out: &mut Vec<Token>) -> bool {
         let entry = self.entries.get(line_of(key, self.shift)).filter(|entry| entry.key == key);
-        out.extend(entry.into_iter().flat_map(|entry| (0..entry.count()).map(|i| entry.token(i))));
+        out.extend(
+            entry.into_iter().flat_map(|Entry { lanes, .. }| (0..lanes.count()).map(|i| lanes.token(i))),
+        );
         entry.is_some()
     }
 
     /// Know the tokens of a part, in the place of another.
     pub fn keep(&mut self, key: Key, tokens: &[Token]) {
-        let Some(entry) = Entry::of(key, tokens) else { return };
+        let Some(lanes) = Lanes::of(key, tokens) else { return };
         if self.kept * 2 >= self.entries.len() && self.entries.len() < MOST {
             self.grow();
         }
         self.kept += 1;
-        self.entries[line_of(key, self.shift)] = entry;
+        self.entries[line_of(key, self.shift)] = Entry { key, lanes };
     }
 
     fn grow(&mut self) {

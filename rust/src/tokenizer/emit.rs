@@ -1,9 +1,7 @@
 //! Events to tokens: most by one look at the cache each, the rest one by one.
 
 use super::{Space, Worker, NO_WORD};
-#[cfg(target_arch = "x86_64")]
-use crate::cache::entry_of_avx2;
-use crate::cache::{bytes_of, entry_of, token_of, Entry, Key, Line};
+use crate::cache::{bytes_of, token_of, Key, Lanes, Line};
 use crate::cpu::CpuPath;
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
@@ -16,12 +14,13 @@ const MOST_EXPECTED: usize = 16 << 20;
 impl Space {
     /// Gather the keys of short pieces from event `from` on that the cache does not have.
     #[inline(always)]
-    fn find_unknown(&mut self, from: usize, probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool)) {
+    fn find_unknown(&mut self, from: usize, probe: impl for<'l> Fn(&'l Line, &Key) -> Option<&'l Lanes>) {
         let Space { cache, queue, unknown, .. } = self;
         unknown.clear();
         let lines = cache.lines();
         for event in &queue.events()[from..] {
-            let is_known = lines.get(event.line as usize).is_some_and(|line| probe(line, &event.key).1);
+            let is_known =
+                lines.get(event.line as usize).is_some_and(|line| probe(line, &event.key).is_some());
             if !is_known && is_short(event.key) && !cache.has(event.key) {
                 unknown.push(event.key);
             }
@@ -32,7 +31,7 @@ impl Space {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn find_unknown_avx2(&mut self, from: usize) {
         // SAFETY: this function's own promise
-        self.find_unknown(from, |line, key| unsafe { entry_of_avx2(line, key) })
+        self.find_unknown(from, |line, key| unsafe { line.find_avx2(key) })
     }
 }
 
@@ -72,7 +71,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             },
             #[cfg(target_arch = "x86_64")]
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.known_avx2::<false>(at) },
-            _ => self.known_by::<TRACE>(at, |line, key| entry_of(line, *key)),
+            _ => self.known_by::<TRACE>(at, |line, key| line.find(*key)),
         }
     }
 
@@ -80,16 +79,16 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn known_avx2<const LEADS: bool>(&mut self, at: usize) -> usize {
         // SAFETY: this function's own promise
-        self.known_by::<LEADS>(at, |line, key| unsafe { entry_of_avx2(line, key) })
+        self.known_by::<LEADS>(at, |line, key| unsafe { line.find_avx2(key) })
     }
 
-    /// With the ends of texts whose tokens are as they stand. probe: `entry_of`, in the way that suits the CPU;
+    /// With the ends of texts whose tokens are as they stand. probe: `Line::find`, in the way that suits the CPU;
     /// LEADS: whether a piece may lead
     #[inline(always)]
     fn known_by<const LEADS: bool>(
         &mut self,
         mut at: usize,
-        probe: impl for<'l> Fn(&'l Line, &Key) -> (&'l Entry, bool),
+        probe: impl for<'l> Fn(&'l Line, &Key) -> Option<&'l Lanes>,
     ) -> usize {
         let Space { cache, queue, out, texts, .. } = &mut *self.space;
         let begins = |text: usize| texts.get(text).map_or(0, |text| text.0);
@@ -103,14 +102,14 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             while let Some(event) = events.get(at) {
                 // a table that has grown since has other lines: not found there is only slower
                 let Some(line) = lines.get(event.line as usize) else { break };
-                let (entry, found) = probe(line, &event.key);
-                let count = entry.count();
-                if !found || count == 0 {
-                    known = found.then_some(entry);
+                let Some(lanes) = probe(line, &event.key) else { break };
+                let count = lanes.count();
+                if count == 0 {
+                    known = Some(lanes);
                     break;
                 }
                 // SAFETY: `reserve` made room for four tokens for each event that is left
-                unsafe { out.put::<LEADS>(starts.of(at), entry, count) };
+                unsafe { out.put::<LEADS>(starts.of(at), lanes, count) };
                 at += 1;
             }
             match (known, events.get(at)) {
@@ -122,10 +121,10 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                     text += 1;
                     out.end_text(begins(text), NO_WORD);
                 }
-                (Some(entry), _) if entry.words().is_none() => {
+                (Some(lanes), _) if lanes.words().is_none() => {
                     let has_room;
                     let left = events.len() - at;
-                    (out, has_room) = out.with_lanes(starts.of(at), cache.spilled(entry), left);
+                    (out, has_room) = out.with_lanes(starts.of(at), cache.spilled(lanes), left);
                     if !has_room {
                         break;
                     }
@@ -147,7 +146,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.space.find_unknown_avx2(from) },
-            _ => self.space.find_unknown(from, |line, key| entry_of(line, *key)),
+            _ => self.space.find_unknown(from, |line, key| line.find(*key)),
         }
         let Space { cache, queue, unknown, bench, scratch, .. } = &mut *self.space;
         let shift = cache.shift();
@@ -193,15 +192,15 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
             LONG => self.rare_long(place, &data[event.key[0] as usize..][..len as usize]),
             LONG_PART => self.long_part(place, &data[event.key[0] as usize..][..len as usize]),
             _ => match cache.find(event.key) {
-                Some(entry) if entry.words().is_some() => self.placed(place, &entry),
-                Some(entry) if entry.count() == 0 => {
+                Some(lanes) if lanes.words().is_some() => self.placed(place, &lanes),
+                Some(lanes) if lanes.count() == 0 => {
                     tokens.clear();
-                    tokens.extend(cache.spilled(&entry).iter().map(|&lane| token_of(lane)));
+                    tokens.extend(cache.spilled(&lanes).iter().map(|&lane| token_of(lane)));
                     place.append(out, tokens);
                 }
-                Some(entry) => {
-                    let tokens: [Token; 4] = std::array::from_fn(|i| entry.token(i));
-                    place.append(out, &tokens[..entry.count()]);
+                Some(lanes) => {
+                    let tokens: [Token; 4] = std::array::from_fn(|i| lanes.token(i));
+                    place.append(out, &tokens[..lanes.count()]);
                 }
                 None => self.new_short(place, event.key),
             },

@@ -1,7 +1,7 @@
 //! Pieces whose tokens do not cover them one after the other, for the model takes something out.
 
 use super::{Space, Worker};
-use crate::cache::{Entry, Key};
+use crate::cache::{Key, Lanes};
 use crate::model::{Kind, Spelled};
 use crate::tokens::Place;
 
@@ -22,9 +22,9 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     }
 
     /// The same out of the cache.
-    pub(super) fn placed(&mut self, place: Place<TRACE>, entry: &Entry) {
+    pub(super) fn placed(&mut self, place: Place<TRACE>, lanes: &Lanes) {
         let Space { cache, out, .. } = &mut *self.space;
-        place.append_placed(out, cache.placed(entry));
-        self.word = place.word.wrapping_add(entry.words().unwrap_or(0)).wrapping_sub(1);
+        place.append_placed(out, cache.placed(lanes));
+        self.word = place.word.wrapping_add(lanes.words().unwrap_or(0)).wrapping_sub(1);
     }
 }
