@@ -11,6 +11,7 @@ pub mod batch;
 pub mod bert;
 pub mod bigrams;
 pub mod cache;
+mod characters;
 pub mod cpu;
 mod cut;
 pub mod cuts;

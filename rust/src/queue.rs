@@ -236,18 +236,11 @@ impl Queue {
         }
     }
 
-    /// The last piece but `back` goes on with the word of the one before it.
-    pub fn continues(&mut self, back: usize) {
-        self.words[self.len - 1 - back] = 0;
-        self.is_marked = true;
-    }
-
-    /// Which of the last pieces go on with a word. starts: where they begin, for `begins_word`
-    pub fn continue_words(&mut self, starts: &[u32], begins_word: impl Fn(usize) -> bool) {
-        let words = &mut self.words[self.len - starts.len()..self.len];
-        for (words, &start) in words.iter_mut().zip(starts) {
-            *words = begins_word(start as usize) as u32;
-        }
+    /// Which of the last pieces begin a word; the others go on with the one before.
+    #[inline(always)]
+    pub fn begin_words(&mut self, begins: impl ExactSizeIterator<Item = bool>) {
+        let words = &mut self.words[self.len - begins.len()..self.len];
+        words.iter_mut().zip(begins).for_each(|(words, begins)| *words = begins as u32);
         self.is_marked = true;
     }
 

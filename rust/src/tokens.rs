@@ -4,7 +4,6 @@ use crate::cache::{end_of, start_of, Lanes, Placed, ID_MASK};
 use crate::four::Four;
 use crate::merge::Token;
 use crate::queue::Start;
-use crate::unicode::{count, is_continuation};
 
 /// Room for so many ids is kept between calls.
 const MOST_KEPT: usize = 1 << 14;
@@ -210,82 +209,5 @@ impl<'t, const TRACE: bool> Emitter<'t, TRACE> {
             }
         }
         self.word.first()
-    }
-}
-
-/// Bytes made characters; a part of a character stands for all of it.
-pub fn to_characters(text: &[u8], starts: &mut [u32], ends: &mut [u32]) {
-    let mut count = Count { text, first: 0, before: 0, begun: [0; WINDOW] };
-    count.fill();
-    for (start, end) in starts.iter_mut().zip(ends) {
-        *start = count.before(*start as usize + 1) - 1;
-        *end = count.before(*end as usize);
-    }
-}
-
-const WINDOW: usize = 256;
-
-/// How many characters begin before a byte, for some bytes side by side: places come nearly in order, but the
-/// tokens of one character's bytes all have its place.
-struct Count<'t> {
-    text: &'t [u8],
-    /// of the window, and the characters before it
-    first: usize,
-    before: u32,
-    /// of those that begin in the window, how many do so before each byte
-    begun: [u16; WINDOW],
-}
-
-impl Count<'_> {
-    #[inline(always)]
-    fn before(&mut self, byte: usize) -> u32 {
-        if byte.wrapping_sub(self.first) >= WINDOW {
-            self.move_to(byte);
-        }
-        self.before + self.begun[byte - self.first] as u32
-    }
-
-    #[inline(never)]
-    fn move_to(&mut self, byte: usize) {
-        let first = byte - byte % WINDOW;
-        if first > self.first {
-            self.before += count(&self.text[self.first..first]) as u32;
-        } else {
-            self.before -= count(&self.text[first..self.first]) as u32;
-        }
-        self.first = first;
-        self.fill();
-    }
-
-    fn fill(&mut self) {
-        let mut sum = 0;
-        let bytes = self.text[self.first..].iter().copied().chain(std::iter::repeat(0x80));
-        for (begun, byte) in self.begun.iter_mut().zip(bytes) {
-            *begun = sum;
-            sum += !is_continuation(byte) as u16;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_byte_is_the_character_that_it_is_of() {
-        let text = "aé中😀".repeat(100);
-        let of_byte: Vec<u32> =
-            text.char_indices().zip(0..).flat_map(|((_, c), i)| vec![i; c.len_utf8()]).collect();
-        // forwards, and back to where the character begins, over every edge
-        for step in [1, 3, 7, 300] {
-            let firsts = (0..text.len()).step_by(step).flat_map(|at| [at, at.saturating_sub(3), at]);
-            let firsts: Vec<usize> = firsts.collect();
-            let mut starts: Vec<u32> = firsts.iter().map(|&at| at as u32).collect();
-            let mut ends: Vec<u32> = firsts.iter().map(|&at| at as u32 + 1).collect();
-            to_characters(text.as_bytes(), &mut starts, &mut ends);
-            let expected: Vec<u32> = firsts.iter().map(|&at| of_byte[at]).collect();
-            assert_eq!(starts, expected);
-            assert_eq!(ends, expected.iter().map(|i| i + 1).collect::<Vec<_>>());
-        }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::{Space, Worker, NO_WORD};
 use crate::cache::{bytes_of, token_of, Key, Lanes, Line};
+use crate::characters::to_characters;
 use crate::cpu::CpuPath;
 use crate::merge::Token;
 use crate::model::{Kind, Spelled};
 use crate::queue::{is_short, Start, ADDED, CAPACITY, END, LONG, LONG_PART};
-use crate::tokens::{to_characters, Emitter, Place};
+use crate::tokens::{Emitter, Place};
 
 /// More tokens than this come to their room by growing: 64 MB a column are reserved, not more.
 const MOST_EXPECTED: usize = 16 << 20;

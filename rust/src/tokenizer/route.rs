@@ -274,7 +274,9 @@ impl<'a, const TRACE: bool> Worker<'a, TRACE> {
             };
             self.queue_pieces(data, start, &starts[..=count]);
             if let (true, Some(begins_word)) = (TRACE, &begins_word) {
-                self.space.queue.continue_words(&starts[..count], begins_word);
+                self.space
+                    .queue
+                    .begin_words(starts[..count].iter().map(|&start| begins_word(start as usize)));
             }
             if places.done() {
                 break;

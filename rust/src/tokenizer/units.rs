@@ -52,8 +52,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
                 units.filter(|unit| *unit.1).for_each(|(back, _)| space.queue.is_part(back, &space.cache));
             }
             if TRACE {
-                let units = goes_on[..found].iter().rev().enumerate();
-                units.filter(|unit| *unit.1).for_each(|(back, _)| space.queue.continues(back));
+                space.queue.begin_words(goes_on[..found].iter().map(|goes_on| !goes_on));
             }
         }
     }
