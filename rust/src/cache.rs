@@ -124,13 +124,14 @@ static MASKS: [[u64; 2]; 16] = {
     masks
 };
 
+/// No whole bytes, so that digits at the same place of both words do not cancel each other.
 pub const HASH_ROTATION: u32 = 29;
-pub const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+pub const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15; // of the golden ratio
 
 /// The line where a key belongs in a table of 1 << (64 - shift) lines; it may also be in the neighbour.
 #[inline(always)]
 pub fn line_of(key: Key, shift: u32) -> usize {
-    // no key's second word is 0, for it has the length; the constant makes its few bits many
+    // the upper bits of a product hang on all that is below them
     let mixed = key[0] ^ key[1].rotate_left(HASH_ROTATION);
     (mixed.wrapping_mul(HASH_FACTOR) >> (shift & 63)) as usize
 }

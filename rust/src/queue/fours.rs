@@ -29,6 +29,7 @@ impl<const TRACE: bool> Source<'_, TRACE> {
         let factor = _mm512_set1_epi64(HASH_FACTOR as i64);
         let shift = _mm_cvtsi32_si128(self.shift as i32 & 63);
         let longest = _mm_set1_epi32(LONGEST_KEY as i32);
+        // from where on 16 bytes cannot be read
         let unsafely = _mm_set1_epi32(safe.min(u32::MAX as usize) as u32 as i32);
         let base = _mm_set1_epi32(self.base as i32);
         let text = self.text();
