@@ -62,6 +62,9 @@ impl Starts<'_> {
     }
 }
 
+/// The line of what is not looked for by the first look at the cache.
+pub const NO_LINE: u32 = u32::MAX;
+
 /// Whether an event's key is that of a piece, which the cache may know.
 #[inline(always)]
 pub fn is_short(key: Key) -> bool {
@@ -104,7 +107,7 @@ impl<'s, const TRACE: bool> Source<'s, TRACE> {
     #[inline(always)]
     fn long(&self, start: usize, len: usize) -> Event {
         let key = [(self.base + start) as u64, LONG | len as u64];
-        Event { key, line: u32::MAX, at: self.at(start) }
+        Event { key, line: NO_LINE, at: self.at(start) }
     }
 
     /// From before here 16 bytes can be read.
@@ -189,7 +192,8 @@ impl Queue {
 
     /// Find the lines of pieces anew: the cache has grown.
     pub fn find_lines(&mut self, cache: &Cache) {
-        for event in self.events[..self.len].iter_mut().filter(|event| is_short(event.key)) {
+        let has_line = |event: &&mut Event| is_short(event.key) && event.line != NO_LINE;
+        for event in self.events[..self.len].iter_mut().filter(has_line) {
             event.line = line_of(event.key, cache.shift()) as u32;
         }
     }

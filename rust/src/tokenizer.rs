@@ -77,9 +77,9 @@ impl Tokenizer {
         Tokenizer { model, route, in_raw, in_normalized, is_direct, knows_start, plain_words, led }
     }
 
-    /// Whether a piece may have a space of which its text knows nothing.
+    /// Whether pieces that the first look at the cache is for may have a space of which their text knows nothing.
     fn leads(&self) -> bool {
-        self.plain_words.is_some() || self.led.is_some()
+        self.plain_words.is_some()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Words that stand behind any white space, as the pieces that they are behind a space.
 
-use super::{Queue, Source};
+use super::{Queue, Source, NO_LINE};
 use crate::cache::{key_of, key_within, Cache, Key, LONGEST_KEY};
 use crate::cpu::CpuPath;
 
@@ -34,12 +34,18 @@ impl Queue {
     }
 
     /// A piece that is a space, of which the text knows nothing, and a word of up to 14 bytes, which begins at `at`, or none.
+    /// There is one a text, so its places are left to the slow look.
     pub fn word_behind_space<const TRACE: bool>(&mut self, cache: &Cache, word: &[u8], at: usize) {
         let leads = !word.is_empty(); // alone it stands for what is behind it, too
         let source = Source::<TRACE>::new(cache, &[], 0);
-        self.push(source.short(behind_space(key_of(word)), at.wrapping_sub(leads as usize)));
-        if TRACE {
-            self.lead(&[0], |_| leads);
+        let mut event = source.short(behind_space(key_of(word)), at.wrapping_sub(leads as usize));
+        let is_slow = TRACE && leads;
+        if is_slow {
+            event.line = NO_LINE;
+        }
+        self.push(event);
+        if is_slow {
+            self.lead(&[0], |_| true);
         }
     }
 
