@@ -74,7 +74,7 @@ pub fn is_short(key: Key) -> bool {
 /// A text of which pieces are queued, data[base..], and the cache that is going to be asked for them. TRACE: whether it is
 /// kept where they begin
 ///
-/// `pieces` and `apart` copy it first, for the compiler then holds it in registers: 8 % fewer instructions of known text with
+/// `put` copies it first, for the compiler then holds it in registers: 8 % fewer instructions of known text with
 /// GPT-2, and 3 % more where `words` did the same.
 #[derive(Clone, Copy)]
 pub struct Source<'s, const TRACE: bool> {
