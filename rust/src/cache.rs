@@ -11,6 +11,7 @@ mod placed;
 pub use line::{end_of, start_of, token_of, Lanes, Line};
 pub use placed::Placed;
 
+use crate::memory::{Zeroed, LARGE};
 use crate::merge::Token;
 use crate::vocabulary::hash_bytes;
 use line::put_lanes;
@@ -32,9 +33,10 @@ struct LongEntry {
     tokens: (u32, u32),
 }
 
-#[derive(Clone)]
 pub struct Cache {
-    lines: Vec<Line>,
+    /// room for as many as there may be, once there are many; those beyond `count` are empty
+    room: Zeroed<Line>,
+    count: usize,
     shift: u32,
     used: usize,
     most_lines: usize,
@@ -102,7 +104,7 @@ pub fn len_of(key: Key) -> u32 {
 
 /// Fetch a line ahead of its use.
 #[inline(always)]
-pub fn prefetch(line: *const Line) {
+pub fn prefetch<T>(line: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch reads nothing; an address of nothing is ignored by the CPU
     unsafe {
@@ -136,13 +138,31 @@ pub fn line_of(key: Key, shift: u32) -> usize {
     (mixed.wrapping_mul(HASH_FACTOR) >> (shift & 63)) as usize
 }
 
+impl Clone for Cache {
+    fn clone(&self) -> Self {
+        let mut room = Cache::room(self.count, self.most_lines);
+        room[..self.count].copy_from_slice(self.lines());
+        Cache {
+            room,
+            spill: self.spill.clone(),
+            long_keys: self.long_keys.clone(),
+            long_tokens: self.long_tokens.clone(),
+            long_entries: self.long_entries.clone(),
+            long_slots: self.long_slots.clone(),
+            seen: self.seen.clone(),
+            ..*self
+        }
+    }
+}
+
 impl Cache {
     /// limit: bytes that it may take; 0 keeps nothing
     pub fn new(limit: usize) -> Self {
         let most = limit / 2 / std::mem::size_of::<Line>();
         let most_lines = if most < 2 { 0 } else { 1 << most.ilog2() };
         let mut cache = Cache {
-            lines: Vec::new(),
+            room: Zeroed::new(1),
+            count: 0,
             shift: 0,
             used: 0,
             most_lines,
@@ -165,7 +185,7 @@ impl Cache {
     }
 
     pub fn bytes(&self) -> usize {
-        self.lines.len() * 64 + self.rest_bytes()
+        self.count * 64 + self.rest_bytes()
     }
 
     fn rest_bytes(&self) -> usize {
@@ -175,12 +195,39 @@ impl Cache {
             + self.long_entries.len() * 32
     }
 
-    fn resize(&mut self, lines: usize) {
-        let old = std::mem::replace(&mut self.lines, vec![Line::default(); lines]);
-        self.shift = 64 - lines.ilog2();
+    /// More lines, a power of two; where there is room for them, in place.
+    fn resize(&mut self, count: usize) {
+        if count <= self.room.len() {
+            while self.count < count {
+                self.double();
+            }
+            return;
+        }
+        let old = std::mem::replace(&mut self.room, Cache::room(count, self.most_lines));
+        let lines = std::mem::replace(&mut self.count, count);
+        self.shift = 64 - count.ilog2();
         self.used = 0;
-        for line in &old {
-            for (key, lanes) in line.pieces() {
+        for (key, lanes) in old[..lines].iter().flat_map(Line::pieces) {
+            self.put(key, *lanes);
+        }
+    }
+
+    /// Room for so many lines, and for all that there may be where it is taken as it is touched.
+    fn room(count: usize, most: usize) -> Zeroed<Line> {
+        Zeroed::new(if count * size_of::<Line>() < LARGE / 2 { count } else { count.max(most) })
+    }
+
+    /// Twice as many lines. Where a key belongs has one bit more then: what two neighbours have goes to four, which take
+    /// the place of none that come before them.
+    fn double(&mut self) {
+        self.shift -= 1;
+        self.used = 0;
+        let pairs = self.count / 2;
+        self.count *= 2;
+        for pair in (0..pairs).rev() {
+            let two = [self.room[2 * pair], self.room[2 * pair + 1]];
+            self.room[4 * pair..4 * pair + 4].fill(Line::default());
+            for (key, lanes) in two.iter().flat_map(Line::pieces) {
                 self.put(key, *lanes);
             }
         }
@@ -189,7 +236,7 @@ impl Cache {
     /// Be as large as `bytes` of new text will make it, for to grow by steps is to write all of it again.
     pub fn expect(&mut self, bytes: usize) {
         let lines = (bytes / BYTES_A_LINE).next_power_of_two().min(MOST_EXPECTED).min(self.most_lines);
-        if lines > self.lines.len() {
+        if lines > self.count {
             self.resize(lines);
         }
     }
@@ -202,27 +249,35 @@ impl Cache {
 
     #[inline(always)]
     pub fn lines(&self) -> &[Line] {
-        &self.lines
+        &self.room[..self.count]
+    }
+
+    #[inline(always)]
+    fn lines_mut(&mut self) -> &mut [Line] {
+        &mut self.room[..self.count]
     }
 
     /// Fetch a line ahead of its use.
     #[inline(always)]
     pub fn prefetch(&self, line: usize) {
-        prefetch(self.lines.as_ptr().wrapping_add(line));
+        prefetch(self.room.as_ptr().wrapping_add(line));
     }
 
     /// The lanes of a piece wherever it is. In the neighbour's line it is slower to find, so one that is
     /// asked for there changes places with one at home: what comes often comes home.
     pub fn find(&mut self, key: Key) -> Option<Lanes> {
         let home = line_of(key, self.shift);
-        if let Some(&lanes) = self.lines[home].find(key) {
+        if let Some(&lanes) = self.room[home].find(key) {
             return Some(lanes);
         }
-        let place = self.lines[home ^ 1].place_of(key)?;
-        let lanes = *self.lines[home ^ 1].find(key)?;
+        if !self.room[home].is_full() {
+            return None; // nothing went on to the neighbour, which is rarely in reach
+        }
+        let place = self.room[home ^ 1].place_of(key)?;
+        let lanes = *self.room[home ^ 1].find(key)?;
         let victim = self.random();
-        let (other, its) = self.lines[home].replace(victim, key, lanes);
-        self.lines[home ^ 1].replace(place, other, its);
+        let (other, its) = self.room[home].replace(victim, key, lanes);
+        self.room[home ^ 1].replace(place, other, its);
         Some(lanes)
     }
 
@@ -230,7 +285,8 @@ impl Cache {
     #[inline]
     pub fn has(&self, key: Key) -> bool {
         let home = line_of(key, self.shift);
-        self.lines[home].find(key).is_some() || self.lines[home ^ 1].find(key).is_some()
+        let line = &self.room[home];
+        line.find(key).is_some() || line.is_full() && self.room[home ^ 1].find(key).is_some()
     }
 
     fn random(&mut self) -> usize {
@@ -260,9 +316,9 @@ impl Cache {
 
     /// Keep the lanes of a piece, in a larger table where the present one is full enough.
     fn add(&mut self, key: Key, lanes: Lanes) {
-        if self.used * 2 >= self.lines.len() && self.lines.len() < self.most_lines {
+        if self.used * 2 >= self.count && self.count < self.most_lines {
             // a quarter of the places are taken; in a denser table more are beside their line
-            self.resize(self.lines.len() * 2);
+            self.resize(self.count * 2);
         }
         self.put(key, lanes);
     }
@@ -270,18 +326,18 @@ impl Cache {
     #[inline(always)]
     fn put(&mut self, key: Key, lanes: Lanes) {
         let home = line_of(key, self.shift);
-        if self.lines[home].put(key, lanes) || self.lines[home ^ 1].put(key, lanes) {
+        if self.room[home].put(key, lanes) || self.room[home ^ 1].put(key, lanes) {
             self.used += 1;
             return;
         }
         let victim = self.random();
-        self.lines[home].replace(victim, key, lanes);
+        self.room[home].replace(victim, key, lanes);
     }
 
     /// Empty the spilled tokens, and the table that refers to them, when `more` bytes would not fit.
     fn make_room_to_spill(&mut self, more: usize) {
         if self.spill.len() * 4 + more > self.rest_limit / 2 {
-            self.lines.fill(Line::default());
+            self.lines_mut().fill(Line::default());
             self.used = 0;
             self.spill.clear();
         }
@@ -418,6 +474,29 @@ mod tests {
             }
             assert!(limit < 1 << 12 || kept > 1000);
         }
+    }
+
+    #[test]
+    fn a_table_that_grows_where_it_is_keeps_what_it_has() {
+        let key = |n: u32| key_of(&n.to_le_bytes());
+        let mut cache = Cache::new(16 << 20);
+        let (mut first, mut moved) = (cache.lines().as_ptr(), 0);
+        for n in 0..80_000u32 {
+            cache.insert(key(n), &tokens(n, 1 + n % 4));
+            moved += (std::mem::replace(&mut first, cache.lines().as_ptr()) != first) as usize;
+            if n.is_power_of_two() || n == 79_999 {
+                let lost = (0..=n).filter(|&n| !cache.has(key(n))).count();
+                assert!(lost <= n as usize / 100, "{lost} of {n}");
+                let mut copy = cache.clone();
+                for n in 0..=n {
+                    let found_here = found(&mut cache, key(n));
+                    assert!(found_here.as_ref().is_none_or(|found| *found == tokens(n, 1 + n % 4)));
+                    assert_eq!(found(&mut copy, key(n)), found_here);
+                }
+            }
+        }
+        // from 256 lines to 16,384 in new rooms, then to 131,072 in the last of them
+        assert_eq!((moved, cache.lines().len()), (6, 1 << 17));
     }
 
     #[test]

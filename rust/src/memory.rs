@@ -1,12 +1,14 @@
-//! What this library allocates: from 1 MB on, on large pages.
+//! What this library allocates: from 1 MB on, on large pages; and zeroes whose pages come as they are touched.
 //!
 //! To touch 8 MB of new memory costs 2,000 page faults of up to 3 us, or four; and each
 //! load at a random place of a large table saves a walk through the page table.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{handle_alloc_error, GlobalAlloc, Layout, System};
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 /// A page of the larger kind.
-const LARGE: usize = 2 << 20;
+pub const LARGE: usize = 2 << 20;
 
 pub struct LargePages;
 
@@ -22,14 +24,18 @@ fn paged(layout: Layout) -> Layout {
     layout.align_to(LARGE).map_or(layout, |layout| layout.pad_to_align())
 }
 
+fn is_large(paged: Layout) -> bool {
+    paged.align() >= LARGE
+}
+
 // SAFETY: the system's allocator, asked for and given back by the same layouts, which are as large and as aligned at least
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let paged = paged(layout);
         // SAFETY: the caller's promise, here and below
         let first = unsafe { System.alloc(paged) };
-        if paged.align() >= LARGE && !first.is_null() {
-            ask_for_large_pages(first as usize, paged.size());
+        if is_large(paged) && !first.is_null() {
+            pages::ask_for_large(first as usize, paged.size());
         }
         first
     }
@@ -69,24 +75,173 @@ unsafe impl GlobalAlloc for LargePages {
     }
 }
 
-/// Ask the system for large pages behind memory of ours that is not written yet.
-fn ask_for_large_pages(first: usize, bytes: usize) {
-    #[cfg(target_os = "linux")]
-    {
-        extern "C" {
-            fn madvise(address: *mut std::ffi::c_void, length: usize, advice: i32) -> i32;
-        }
-        const MADV_HUGEPAGE: i32 = 14;
+/// What the system gives by whole pages.
+#[cfg(target_os = "linux")]
+mod pages {
+    use super::{Layout, LARGE};
+    use std::ffi::c_void;
+    use std::ptr::null_mut;
+
+    extern "C" {
+        fn madvise(address: *mut c_void, length: usize, advice: i32) -> i32;
+        fn mmap(
+            address: *mut c_void,
+            size: usize,
+            access: i32,
+            kind: i32,
+            file: i32,
+            at: isize,
+        ) -> *mut c_void;
+        fn munmap(address: *mut c_void, length: usize) -> i32;
+    }
+    const MADV_HUGEPAGE: i32 = 14;
+    const READ_AND_WRITE: i32 = 1 | 2;
+    const PRIVATE_ANONYMOUS: i32 = 2 | 0x20;
+    const FAILED: isize = -1;
+
+    /// Ask the system for large pages behind memory of ours that is not written yet.
+    pub fn ask_for_large(first: usize, bytes: usize) {
         // SAFETY: whole pages of an allocation of ours; the advice changes no content, and
         // where it is refused nothing is lost
-        unsafe { madvise(first as *mut std::ffi::c_void, bytes, MADV_HUGEPAGE) };
+        unsafe { madvise(first as *mut c_void, bytes, MADV_HUGEPAGE) };
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (first, bytes);
+
+    /// Zeroes, for a layout of whole large pages, each of which comes when it is touched; null where the system has no more.
+    pub fn map(layout: Layout) -> *mut u8 {
+        let bytes = layout.size();
+        // SAFETY: new memory at a place of the system's choice, of which what is before and behind is given back
+        unsafe {
+            let given =
+                mmap(null_mut(), bytes + LARGE, READ_AND_WRITE, PRIVATE_ANONYMOUS, -1, 0).cast::<u8>();
+            if given as isize == FAILED {
+                return null_mut();
+            }
+            let before = given.align_offset(LARGE);
+            let first = given.add(before);
+            if before > 0 {
+                munmap(given.cast(), before);
+            }
+            munmap(first.add(bytes).cast(), LARGE - before);
+            ask_for_large(first as usize, bytes);
+            first
+        }
+    }
+
+    /// # Safety
+    /// `map` returned it for this layout.
+    pub unsafe fn unmap(first: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise
+        unsafe { munmap(first.cast(), layout.size()) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod pages {
+    use super::{GlobalAlloc, Layout, System};
+
+    pub fn ask_for_large(_first: usize, _bytes: usize) {}
+
+    pub fn map(layout: Layout) -> *mut u8 {
+        // SAFETY: a layout of whole pages has a size
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    /// # Safety
+    /// `map` returned it for this layout.
+    pub unsafe fn unmap(first: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise
+        unsafe { System.dealloc(first, layout) }
+    }
+}
+
+/// What may be all bits zero, and is nothing but its bits.
+///
+/// # Safety
+/// Zero bits must be a value of the type, which must not be aligned to more than a page.
+pub unsafe trait Plain: Copy {}
+
+/// A row that is all zero at first. From 1 MB on memory is taken for what is touched only (on Linux), so that it can be as
+/// long as it may ever have to be.
+pub struct Zeroed<T: Plain> {
+    first: NonNull<T>,
+    len: usize,
+}
+
+// SAFETY: it owns what it points to
+unsafe impl<T: Plain + Send> Send for Zeroed<T> {}
+unsafe impl<T: Plain + Sync> Sync for Zeroed<T> {}
+
+impl<T: Plain> Zeroed<T> {
+    /// len: at least 1, and of a type with a size
+    pub fn new(len: usize) -> Self {
+        let layout = Self::layout(len);
+        assert!(layout.size() > 0);
+        // SAFETY: just seen
+        let first =
+            if is_large(layout) { pages::map(layout) } else { unsafe { System.alloc_zeroed(layout) } };
+        match NonNull::new(first.cast()) {
+            Some(first) => Zeroed { first, len },
+            None => handle_alloc_error(layout),
+        }
+    }
+
+    fn layout(len: usize) -> Layout {
+        paged(Layout::array::<T>(len).expect("less than all memory"))
+    }
+}
+
+impl<T: Plain> Drop for Zeroed<T> {
+    fn drop(&mut self) {
+        let (first, layout) = (self.first.as_ptr().cast(), Self::layout(self.len));
+        // SAFETY: it came from there, for this layout
+        unsafe {
+            if is_large(layout) {
+                pages::unmap(first, layout)
+            } else {
+                System.dealloc(first, layout)
+            }
+        }
+    }
+}
+
+impl<T: Plain> Deref for Zeroed<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: all of it is there, zero or written
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Plain> DerefMut for Zeroed<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above
+        unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    // SAFETY: a number
+    unsafe impl Plain for u64 {}
+
+    #[test]
+    fn zeroes_are_there_whether_they_were_touched_or_not() {
+        for len in [1, 1000, LARGE / 8 / 2 - 1, LARGE / 8 / 2, 3 * LARGE / 8 + 1] {
+            for _ in 0..3 {
+                let mut row = Zeroed::<u64>::new(len);
+                assert!(row.len() == len && row.iter().all(|&number| number == 0));
+                row.iter_mut().zip(1..).for_each(|(number, i)| *number = i);
+                assert!(row.iter().zip(1..).all(|(&number, i)| number == i));
+                assert!(len < LARGE / 16 || row.as_ptr() as usize % LARGE == 0);
+            }
+        }
+    }
+
     #[test]
     fn what_is_large_begins_on_a_page_and_keeps_what_it_has() {
         for size in [1, 1 << 10, (1 << 20) - 1, 1 << 20, 3 << 20] {
@@ -97,7 +252,7 @@ mod tests {
                 numbers.iter_mut().zip(0..).for_each(|(number, i)| *number = i);
                 numbers.shrink_to_fit();
                 assert!(numbers.iter().zip(0..).all(|(&number, i)| number == i));
-                assert!(numbers.capacity() * 8 < 1 << 20 || numbers.as_ptr() as usize % super::LARGE == 0);
+                assert!(numbers.capacity() * 8 < 1 << 20 || numbers.as_ptr() as usize % LARGE == 0);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Lines of the table: two pieces each, and their tokens.
 
 use super::{len_of, Key, ID_MASK};
+use crate::memory::Plain;
 use crate::merge::Token;
 
 /// The tokens of a piece, of each its id in the lower 24 bits, then in 4 bits each where in the piece it ends and begins;
@@ -67,6 +68,9 @@ pub struct Line {
     keys: [Key; 2],
     lanes: [Lanes; 2],
 }
+
+// SAFETY: numbers, of which zeroes are a line with two free places
+unsafe impl Plain for Line {}
 
 impl Line {
     /// The lanes of a piece that is here.
