@@ -1,12 +1,16 @@
 //! Merge rules: which pairs of tokens join, and in which order.
 
+use crate::cache::prefetch;
+
 /// A pair without a rule; above every rank.
 pub const NEVER: u32 = RANK_MASK as u32;
 
 const ID_BITS: u32 = 21;
 const RANK_BITS: u32 = 22;
 const RANK_MASK: u64 = (1 << RANK_BITS) - 1;
-pub const MOST_IDS: u32 = 1 << ID_BITS;
+pub const MOST_IDS: u32 = NO_ID;
+/// The id of no token.
+pub const NO_ID: u32 = (1 << ID_BITS) - 1;
 pub const MOST_RANKS: u32 = NEVER;
 
 /// Pair to rank, a cuckoo table: a pair is in one of two slots.
@@ -19,7 +23,10 @@ pub struct Pairs {
     shift: u32,
 }
 
-const EMPTY: u64 = !0;
+pub type Slots = [u32; 2];
+
+/// No pair, whatever is asked for.
+const EMPTY: u64 = !0 << RANK_BITS;
 const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
 const KICKS: usize = 500;
 
@@ -40,7 +47,7 @@ impl Pairs {
     }
 
     fn insert(&mut self, key: u64, rank: u32) -> Option<()> {
-        let mut slot = key << RANK_BITS | rank as u64;
+        let mut slot = key << RANK_BITS | (NEVER - rank) as u64;
         for place in self.places(key) {
             if self.slots[place] == EMPTY || self.slots[place] >> RANK_BITS == key {
                 self.slots[place] = slot;
@@ -64,15 +71,32 @@ impl Pairs {
         MULTIPLIERS.map(|multiplier| (key.wrapping_mul(multiplier) >> self.shift) as usize)
     }
 
+    /// The slots that a pair may be in.
+    #[inline(always)]
+    pub fn slots_of(&self, left: u32, right: u32) -> Slots {
+        self.places(key(left, right)).map(|place| place as u32)
+    }
+
+    /// Fetch slots ahead of their use.
+    #[inline(always)]
+    pub fn prefetch(&self, slots: Slots) {
+        slots.iter().for_each(|&slot| prefetch(self.slots.as_ptr().wrapping_add(slot as usize)));
+    }
+
+    /// The rank of a pair, or NEVER. slots: its own
+    #[inline(always)]
+    pub fn rank_in(&self, slots: Slots, left: u32, right: u32) -> u32 {
+        let key = key(left, right);
+        let [a, b] = slots.map(|slot| self.slots[slot as usize]);
+        // without a branch: which of the two it is cannot be predicted
+        let is_there = |slot: u64| ((slot >> RANK_BITS == key) as u64).wrapping_neg();
+        NEVER - ((a & is_there(a) | b & is_there(b)) & RANK_MASK) as u32
+    }
+
     /// The rank of a pair, or NEVER.
     #[inline(always)]
     pub fn rank(&self, left: u32, right: u32) -> u32 {
-        let key = key(left, right);
-        let [first, second] = self.places(key);
-        let (a, b) = (self.slots[first], self.slots[second]);
-        let slot = if a >> RANK_BITS == key { a } else { EMPTY };
-        let slot = if b >> RANK_BITS == key { b } else { slot };
-        (slot & RANK_MASK) as u32
+        self.rank_in(self.slots_of(left, right), left, right)
     }
 }
 

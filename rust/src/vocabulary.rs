@@ -1,6 +1,6 @@
 //! Byte strings to ids.
 
-use crate::cache::{bytes_of, key_of, line_of, prefetch, Key, Lanes, Line, LONGEST_KEY};
+use crate::cache::{key_of, line_of, prefetch, Key, Lanes, Line, LONGEST_KEY};
 
 /// A hash of bytes: folded multiplications of 16 bytes at a time, the last ones again where they overlap.
 #[inline]
@@ -57,6 +57,9 @@ struct Long {
 // lanes of a short token: its id, and whether its text, as a piece, is this one token
 const ID: usize = 0;
 const WHOLE: usize = 1;
+
+/// Lines whose tokens are marked at once.
+const MARKED: usize = 256;
 
 impl Vocabulary {
     /// Room for `short` tokens of up to 15 bytes, and for `long` others of `bytes` bytes
@@ -165,15 +168,24 @@ impl Vocabulary {
         }
     }
 
-    /// Note which tokens' texts, as pieces, are the tokens themselves.
-    pub fn mark_whole(&mut self, mut is_whole: impl FnMut(&[u8], u32) -> bool) {
-        for (key, Lanes(lanes)) in self.lines.iter_mut().flat_map(Line::pieces_mut) {
-            let (bytes, len) = bytes_of(key);
-            lanes[WHOLE] = is_whole(&bytes[..len], lanes[ID]) as u32;
+    /// Note which tokens' texts, as pieces, are the tokens themselves. short: asked of many at once, with their ids
+    pub fn mark_whole(
+        &mut self,
+        mut short: impl FnMut(&[(Key, u32)], &mut Vec<bool>),
+        mut long: impl FnMut(&[u8], u32) -> bool,
+    ) {
+        let (mut tokens, mut whole) = (Vec::new(), Vec::new());
+        for lines in self.lines.chunks_mut(MARKED) {
+            tokens.clear();
+            tokens.extend(lines.iter().flat_map(Line::pieces).map(|(key, lanes)| (key, lanes.0[ID])));
+            whole.clear();
+            short(&tokens, &mut whole);
+            let marks = lines.iter_mut().flat_map(Line::pieces_mut).map(|(_, lanes)| &mut lanes.0[WHOLE]);
+            marks.zip(&whole).for_each(|(mark, &is_whole)| *mark = is_whole as u32);
         }
         for entry in &mut self.entries {
             let token = &self.bytes[entry.start as usize..][..entry.len as usize];
-            entry.whole = is_whole(token, entry.id);
+            entry.whole = long(token, entry.id);
         }
     }
 }

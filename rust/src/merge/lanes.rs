@@ -6,14 +6,16 @@
 use super::{ranked, Rules, Token, PLACE_BITS, SHORT};
 use crate::cache::{bytes_of, line_of, Cache, Key};
 use crate::cpu::{cpu_path, CpuPath};
-use crate::pairs::NEVER;
+use crate::pairs::{Slots, NEVER, NO_ID};
 
 /// How many pieces are laid out before they are merged.
 const LANES: usize = 64;
 /// How many of them are merged in turn: what is at its end gives its place to the next.
-const IN_TURN: usize = 8;
+const IN_TURN: usize = 16;
 /// Where a piece's lane is looked for, by the upper bits of its hash.
 const SLOT_BITS: u32 = 8;
+/// The place of no symbol, which has a rank with none: the neighbour of what has none.
+const NOWHERE: usize = SHORT - 1;
 
 /// A short piece on its way: its symbols, the rank and place of each with its next, and
 /// as bits which symbols are left.
@@ -24,13 +26,31 @@ pub struct Lane {
     pairs: [i32; SHORT],
     key: Key,
     alive: u32,
+    /// of the last merge: the places of its token, of the next and of the previous one
+    changed: [u8; 3],
+    /// and the slots of its pairs with them
+    slots: [Slots; 2],
 }
 
 impl Lane {
+    /// When symbols have been put into it.
+    fn begin(&mut self) {
+        self.ids[NOWHERE] = NO_ID;
+        self.pairs[NOWHERE] = i32::MAX;
+        self.alive |= 1 << NOWHERE;
+        self.changed = [NOWHERE as u8; 3];
+        self.slots = Default::default();
+    }
+
+    /// The token that is left, if it is one.
+    fn only(&self) -> Option<u32> {
+        (self.alive == 1 | 1 << NOWHERE).then_some(self.ids[0])
+    }
+
     /// Append the tokens that are left to `out`.
     #[inline]
     fn tokens(&self, out: &mut Vec<Token>) {
-        let mut alive = self.alive;
+        let mut alive = self.alive & !(1 << NOWHERE);
         while alive != 0 {
             let start = alive.trailing_zeros();
             out.push(Token { id: self.ids[start as usize % SHORT], start });
@@ -73,6 +93,7 @@ impl Lanes {
                 let lane = &mut self.lanes[count];
                 if !is_there && !cache.has(key) && lay_out(key, lane, unit) {
                     lane.key = key;
+                    lane.begin();
                     count += 1;
                     *slot = count as u8;
                 }
@@ -84,6 +105,21 @@ impl Lanes {
                 lane.tokens(unit);
                 cache.insert(lane.key, unit);
             }
+        }
+    }
+}
+
+impl Lanes {
+    /// Whether pieces of which each byte is a symbol come to one token, and that is theirs.
+    pub fn are_whole(&mut self, rules: &Rules, pieces: &[(Key, u32)], out: &mut Vec<bool>) {
+        for pieces in pieces.chunks(LANES) {
+            let lanes = &mut self.lanes[..pieces.len()];
+            for (lane, &(key, _)) in lanes.iter_mut().zip(pieces) {
+                rules.put_bytes(key, lane);
+                lane.begin();
+            }
+            rules.merge_lanes(lanes);
+            out.extend(lanes.iter().zip(pieces).map(|(lane, &(_, id))| lane.only() == Some(id)));
         }
     }
 }
@@ -116,7 +152,7 @@ impl Rules {
             let mut kept = 0;
             for place in 0..left {
                 let number = working[place];
-                let goes_on = self.merge_once(&mut lanes[number]);
+                let goes_on = self.join(&mut lanes[number]);
                 let begins = !goes_on & (next < lanes.len());
                 // written at once, counted only if it is one: no branch to mispredict
                 working[kept] = if goes_on { number } else { next };
@@ -124,6 +160,9 @@ impl Rules {
                 kept += (goes_on | begins) as usize;
             }
             left = kept;
+            for &number in &working[..left] {
+                self.rank_neighbours(&mut lanes[number]);
+            }
         }
     }
 
@@ -156,31 +195,40 @@ impl Rules {
         lane.alive = (1 << len) - 1;
     }
 
-    /// Do the next merge of a lane; whether there was one. Place 15 is of no symbol: what
-    /// has no neighbour writes there.
+    /// Do the next merge of a lane, but for the ranks of the new token with its neighbours, whose slots are fetched ahead;
+    /// whether there was one.
     #[inline(always)]
-    fn merge_once(&self, lane: &mut Lane) -> bool {
-        const NOWHERE: usize = SHORT - 1;
+    fn join(&self, lane: &mut Lane) -> bool {
         let lowest = lane.pairs.iter().fold(i32::MAX, |lowest, &pair| lowest.min(pair));
-        let (rank, at) = ((lowest >> PLACE_BITS) as u32, lowest as usize % SHORT);
+        let (rank, at) = ((lowest >> PLACE_BITS) as u32, lowest as u32 % SHORT as u32);
         if rank >= NEVER {
             return false;
         }
-        let alive = lane.alive;
-        let behind = alive & (!1 << at);
-        let right = behind.trailing_zeros() as usize % SHORT;
-        let rest = behind & behind.wrapping_sub(1);
-        let before = alive & ((1 << at) - 1);
-        let next = if rest == 0 { NOWHERE } else { rest.trailing_zeros() as usize % SHORT };
-        let previous = if before == 0 { NOWHERE } else { (31 - before.leading_zeros()) as usize % SHORT };
+        let behind = lane.alive & (!1 << at);
+        let right = behind.trailing_zeros();
+        let next = (behind & behind.wrapping_sub(1)).trailing_zeros() % SHORT as u32;
+        let previous = 31u32.wrapping_sub((lane.alive & ((1 << at) - 1)).leading_zeros()) % SHORT as u32;
+        lane.alive ^= 1 << right;
         let id = self.results[rank as usize];
-        lane.ids[at] = id;
-        lane.alive = alive & !(1 << right);
-        let (behind, before) = (self.pairs.rank(id, lane.ids[next]), self.pairs.rank(lane.ids[previous], id));
-        lane.pairs[right] = i32::MAX;
-        lane.pairs[at] = if next == NOWHERE { i32::MAX } else { ranked(behind, at) };
-        lane.pairs[previous] = if previous == NOWHERE { i32::MAX } else { ranked(before, previous) };
+        lane.ids[at as usize] = id;
+        lane.pairs[right as usize % SHORT] = i32::MAX;
+        lane.changed = [at as u8, next as u8, previous as u8];
+        lane.slots = [
+            self.pairs.slots_of(id, lane.ids[next as usize]),
+            self.pairs.slots_of(lane.ids[previous as usize], id),
+        ];
+        lane.slots.iter().for_each(|&slots| self.pairs.prefetch(slots));
         true
+    }
+
+    /// The ranks that `join` left.
+    #[inline(always)]
+    fn rank_neighbours(&self, lane: &mut Lane) {
+        let [at, next, previous] = lane.changed.map(|place| place as usize % SHORT);
+        let id = lane.ids[at];
+        let [behind, before] = lane.slots;
+        lane.pairs[at] = ranked(self.pairs.rank_in(behind, id, lane.ids[next]), at);
+        lane.pairs[previous] = ranked(self.pairs.rank_in(before, lane.ids[previous], id), previous);
     }
 }
 

@@ -55,14 +55,20 @@ impl ByteBpe {
         let mut neighbours = Neighbours::default();
         let joins = spelling::joins(tokens, ids, ways, spelled, |made| neighbours.add(made))?;
         let rules = Rules::new(joins, singles)?;
-        let (mut scratch, mut merged) = (Scratch::default(), Vec::new());
-        vocabulary.mark_whole(|token, id| {
-            if !ignore_merges {
+        let (mut lanes, mut scratch, mut merged) = (Lanes::default(), Scratch::default(), Vec::new());
+        vocabulary.mark_whole(
+            |tokens, whole| match ignore_merges {
+                true => whole.resize(tokens.len(), true),
+                false => lanes.are_whole(&rules, tokens, whole),
+            },
+            |token, id| {
                 merged.clear();
-                rules.merge(token, &mut scratch, &mut merged);
-            }
-            ignore_merges || matches!(merged[..], [only] if only.id == id)
-        });
+                if !ignore_merges {
+                    rules.merge(token, &mut scratch, &mut merged);
+                }
+                ignore_merges || matches!(merged[..], [only] if only.id == id)
+            },
+        );
         Ok(ByteBpe { vocabulary, rules, cuts: neighbours.into(), ignore_merges })
     }
 
