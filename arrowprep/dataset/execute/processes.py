@@ -22,8 +22,7 @@ from arrowprep.dataset.execute.travel import pack, unpack, unpack_error
 from arrowprep.errors import WorkerDied
 
 _POLL_S = 0.5  # a death that does not close the pipe (a grandchild holds it) is seen after so long
-_ABANDON_S = 3.0  # for workers to clean up after a failure
-_INTERRUPT_S = 1.0  # after Ctrl-C
+_ABANDON_S = 3.0  # for workers to clean up after a failure or Ctrl-C
 
 
 class Processes:
@@ -51,8 +50,8 @@ class Processes:
         run = _Run(crew, maker, packed, report)
         try:
             outcome = run.to_the_end()
-        except BaseException as error:
-            _end(crew, _ABANDON_S if isinstance(error, Exception) else _INTERRUPT_S)
+        except BaseException:
+            _end(crew)
             raise
         if self.context is None:
             interpreters.give_back([member.interpreter for member in crew])
@@ -200,12 +199,12 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _end(crew: list[_Member], seconds: float) -> None:
-    """Cancel what runs, let workers clean up for so long, and leave no process behind."""
+def _end(crew: list[_Member]) -> None:
+    """Cancel what runs, let workers clean up for a while, and leave no process behind."""
     try:
         for member in crew:
             member.send("cancel")
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + _ABANDON_S
         left = {member.interpreter.connection: member for member in crew}
         while left and (remaining := deadline - time.monotonic()) > 0:
             for connection in wait(list(left), timeout=remaining):
