@@ -5,7 +5,7 @@
 #   make quick        the tests that need no other library
 #   make conformance  compare with golden data; ARROWPREP_CONFORMANCE names its folder
 #   make native       build the kernel into the source tree (cargo)
-#   make native-test  the kernel's own tests (cargo)
+#   make native-test  the kernel's own tests (cargo), and that it compiles for CPUs whose vectors it has no code for
 #   make fuzz         throw bytes at the kernel's border for SECONDS=60 (clang, a nightly Rust)
 #   make wheel        one wheel with the kernel for this platform in dist/, named by the oldest Linux that it runs on
 #   make lint         ruff and mypy
@@ -52,6 +52,7 @@ native:
 
 native-test:
 	cargo test --release --offline --locked -q --manifest-path rust/Cargo.toml
+	ARROWPREP_KERNEL_PORTABLE=1 cargo check -q --tests --offline --locked --manifest-path rust/Cargo.toml --target-dir rust/target/portable
 
 SECONDS ?= 60
 fuzz:

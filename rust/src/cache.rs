@@ -105,13 +105,13 @@ pub fn len_of(key: Key) -> u32 {
 /// Fetch a line ahead of its use.
 #[inline(always)]
 pub fn prefetch<T>(line: *const T) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     // SAFETY: a prefetch reads nothing; an address of nothing is ignored by the CPU
     unsafe {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
         _mm_prefetch(line.cast::<i8>(), _MM_HINT_T0);
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(simd))]
     let _ = line;
 }
 

@@ -6,7 +6,7 @@ use crate::unicode::count;
 /// Bytes made characters; a part of a character stands for all of it.
 pub fn to_characters(text: &[u8], starts: &mut [u32], ends: &mut [u32]) {
     match cpu_path() {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(simd)]
         // SAFETY: `cpu_path` chose this one, so the CPU has the features
         CpuPath::Avx2 | CpuPath::Avx512 => unsafe { to_characters_avx2(text, starts, ends) },
         _ => change(text, starts, ends),
@@ -14,7 +14,7 @@ pub fn to_characters(text: &[u8], starts: &mut [u32], ends: &mut [u32]) {
 }
 
 /// The same code, where bits are counted by one instruction.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn to_characters_avx2(text: &[u8], starts: &mut [u32], ends: &mut [u32]) {
     change(text, starts, ends)
@@ -76,7 +76,7 @@ fn begun(text: &[u8], first: usize) -> u64 {
     begun_of(block)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[inline(always)]
 fn begun_of(block: &[u8; BLOCK]) -> u64 {
     use std::arch::x86_64::*;
@@ -88,7 +88,7 @@ fn begun_of(block: &[u8; BLOCK]) -> u64 {
     sixteen(0) | sixteen(16) | sixteen(32) | sixteen(48)
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd))]
 #[inline(always)]
 fn begun_of(block: &[u8; BLOCK]) -> u64 {
     block.iter().rev().fold(0, |bits, &byte| bits << 1 | !crate::unicode::is_continuation(byte) as u64)

@@ -16,7 +16,7 @@ impl CpuPath {
         [CpuPath::Portable, CpuPath::Avx2, CpuPath::Avx512].into_iter().filter(|path| path.is_here())
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     pub fn is_here(&self) -> bool {
         match self {
             CpuPath::Portable => true,
@@ -39,7 +39,7 @@ impl CpuPath {
         }
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(simd))]
     pub fn is_here(&self) -> bool {
         *self == CpuPath::Portable
     }

@@ -2,7 +2,7 @@
 
 use crate::bigrams::Bigrams;
 use crate::cpu::{cpu_path, CpuPath};
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 use crate::split::{Avx2, Avx512, Classify};
 use crate::split::{Grammar, Splitter};
 use crate::unicode::decode;
@@ -115,17 +115,17 @@ impl<'a> Cutter<'a> {
     #[inline(always)]
     fn blocks<const SPACES: bool>(&self, bigrams: &Bigrams, at: usize, out: &mut [u32]) -> (usize, usize) {
         match self.path {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 => unsafe { blocks_avx2::<SPACES>(bigrams, self.text, at, out) },
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             CpuPath::Avx512 => unsafe { blocks_avx512::<SPACES>(bigrams, self.text, at, out) },
             _ => (0, at),
         }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn blocks_avx2<const SPACES: bool>(
     bigrams: &Bigrams,
@@ -137,7 +137,7 @@ unsafe fn blocks_avx2<const SPACES: bool>(
     unsafe { blocks::<Avx2, SPACES>(text, at, out, |bytes| bigrams.ascii.apart_avx2(bytes)) }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]
@@ -155,7 +155,7 @@ unsafe fn blocks_avx512<const SPACES: bool>(
 ///
 /// # Safety
 /// The CPU must have what `C` is named after.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[inline(always)]
 unsafe fn blocks<C: Classify, const SPACES: bool>(
     text: &[u8],

@@ -3,19 +3,19 @@
 //! Spelled out for x86-64, where compilers make single loads and stores of four numbers one after the other: ids with
 //! places took twice the time of ids alone.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 use std::arch::x86_64::*;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 type Numbers = __m128i;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd))]
 type Numbers = [u32; 4];
 
 #[derive(Clone, Copy)]
 pub struct Four(Numbers);
 
 // SAFETY, of each block below: SSE2 is part of x86-64, and a vector has the 16 bytes of four numbers
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 impl Four {
     #[inline(always)]
     pub fn of(numbers: &[u32; 4]) -> Self {
@@ -73,7 +73,7 @@ impl Four {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd))]
 impl Four {
     pub fn of(numbers: &[u32; 4]) -> Self {
         Four(*numbers)

@@ -112,7 +112,7 @@ impl Grouped {
     ///
     /// # Safety
     /// The CPU must have AVX2.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2")]
     pub unsafe fn apart_avx2(&self, bytes: &[u8; 65]) -> Option<u64> {
         use std::arch::x86_64::*;
@@ -155,7 +155,7 @@ impl Grouped {
     ///
     /// # Safety
     /// The CPU must have AVX-512 with VBMI.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub unsafe fn apart_avx512(&self, bytes: &[u8; 65]) -> Option<u64> {
         use std::arch::x86_64::*;
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[test]
     fn vectors_find_what_single_pairs_are() {
         use crate::cpu::CpuPath;

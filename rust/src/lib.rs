@@ -4,6 +4,8 @@
 //! input it takes, and takes only pipelines it knows. Its border is `ffi`, the rest is
 //! safe to call from Rust: `tokenizer` puts the parts together.
 
+#![cfg_attr(not(simd), allow(dead_code, unused_imports, unused_variables))] // what only code for vectors uses
+
 pub mod added;
 pub mod aligned;
 pub mod arrow_lists;

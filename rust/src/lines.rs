@@ -384,7 +384,7 @@ const ESCAPES: [u8; 256] = {
 const BLOCK: usize = 64;
 
 /// Which bytes of a block are special, as bits, the lowest for the first.
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[inline]
 fn special_bytes(block: &[u8; BLOCK]) -> u64 {
     use std::arch::x86_64::*;
@@ -400,14 +400,14 @@ fn special_bytes(block: &[u8; BLOCK]) -> u64 {
     special(0) | special(16) << 16 | special(32) << 32 | special(48) << 48
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd))]
 #[inline]
 fn special_bytes(block: &[u8; BLOCK]) -> u64 {
     special_by_words(block)
 }
 
 /// The same, eight bytes at a time.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(simd)))]
 fn special_by_words(block: &[u8; BLOCK]) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGHS: u64 = ONES << 7;

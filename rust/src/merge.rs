@@ -106,16 +106,16 @@ impl Rules {
     pub fn merge(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
         match cpu_path() {
             CpuPath::Portable => self.merge_by_length(piece, scratch, out),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.merge_avx2(piece, scratch, out) },
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(not(simd))]
             CpuPath::Avx2 | CpuPath::Avx512 => self.merge_by_length(piece, scratch, out),
         }
     }
 
     /// The same code, where 8 ranks are compared at once.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn merge_avx2(&self, piece: &[u8], scratch: &mut Scratch, out: &mut Vec<Token>) {
         self.merge_by_length(piece, scratch, out)

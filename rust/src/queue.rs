@@ -1,6 +1,6 @@
 //! The events of a stretch of texts on their way to tokens: pieces, added tokens, ends of texts.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 mod fours;
 mod words;
 
@@ -143,7 +143,7 @@ impl<'s, const TRACE: bool> Source<'s, TRACE> {
     }
 
     /// The same code with shifts and multiplications that need no fixed registers.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn put_avx2(self, starts: &[u32], stops: &[u32], events: &mut [Event]) {
         self.put(starts, stops, events)
@@ -220,10 +220,10 @@ impl Queue {
     ) {
         let free = &mut self.events[self.len..self.len + starts.len()];
         match path {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 => unsafe { source.put_avx2(starts, stops, free) },
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             CpuPath::Avx512 => unsafe { source.put_avx512(starts, stops, free) },
             _ => source.put(starts, stops, free),
         }

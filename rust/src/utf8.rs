@@ -9,8 +9,8 @@ use crate::cpu::{cpu_path, CpuPath};
 
 /// How many bytes of a text, from the first on, are whole characters of UTF-8.
 pub fn valid_prefix(text: &[u8]) -> usize {
-    let sure = match cpu_path() {
-        #[cfg(target_arch = "x86_64")]
+    let sure: usize = match cpu_path() {
+        #[cfg(simd)]
         // SAFETY: `cpu_path` chose this one, so the CPU has the features
         CpuPath::Avx2 | CpuPath::Avx512 => unsafe { avx2::blocks(text) },
         _ => 0,
@@ -23,7 +23,7 @@ pub fn valid_prefix(text: &[u8]) -> usize {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 mod avx2 {
     use std::arch::x86_64::*;
 

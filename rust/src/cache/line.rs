@@ -86,7 +86,7 @@ impl Line {
     ///
     /// # Safety
     /// The CPU must have AVX2.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[inline(always)]
     pub unsafe fn find_avx2(&self, key: &Key) -> Option<&Lanes> {
         use std::arch::x86_64::*;
@@ -146,7 +146,7 @@ impl Line {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[inline(always)]
 fn same(a: &Key, b: &Key) -> bool {
     use std::arch::x86_64::*;
@@ -157,7 +157,7 @@ fn same(a: &Key, b: &Key) -> bool {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(simd))]
 #[inline(always)]
 fn same(a: &Key, b: &Key) -> bool {
     (a[0] ^ b[0]) | (a[1] ^ b[1]) == 0
@@ -195,7 +195,7 @@ mod tests {
             for key in words {
                 let expected = if key == second { Some(8) } else { (key == first).then_some(7) };
                 assert_eq!(line.find(key).map(|lanes| lanes.0[0]), expected);
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(simd)]
                 if crate::cpu::CpuPath::Avx2.is_here() {
                     // SAFETY: just asked
                     assert_eq!(unsafe { line.find_avx2(&key) }.map(|lanes| lanes.0[0]), expected);

@@ -129,15 +129,15 @@ impl Rules {
     fn merge_lanes(&self, lanes: &mut [Lane]) {
         match cpu_path() {
             CpuPath::Portable => self.merge_in_turn(lanes),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.merge_in_turn_avx2(lanes) },
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(not(simd))]
             CpuPath::Avx2 | CpuPath::Avx512 => self.merge_in_turn(lanes),
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn merge_in_turn_avx2(&self, lanes: &mut [Lane]) {
         self.merge_in_turn(lanes)

@@ -15,14 +15,14 @@ impl Queue {
         stops: &[u32],
     ) -> usize {
         match path {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.words_avx2(source, starts, stops) },
             _ => self.put_words(source, starts, stops),
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn words_avx2<const TRACE: bool>(
         &mut self,

@@ -89,24 +89,24 @@ impl<'a> Splitter<'a> {
     pub fn fill(&mut self, out: &mut [u32]) -> usize {
         match self.path {
             CpuPath::Portable => self.fill_in_family::<Portable>(out),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 => unsafe { self.fill_avx2(out) },
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY: as above
             CpuPath::Avx512 => unsafe { self.fill_avx512(out) },
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(not(simd))]
             _ => self.fill_in_family::<Portable>(out),
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn fill_avx2(&mut self, out: &mut [u32]) -> usize {
         self.fill_in_family::<super::classify::Avx2>(out)
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(
         enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
     )]

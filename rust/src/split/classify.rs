@@ -1,15 +1,15 @@
 //! The classes of 64 bytes as bit masks, bit i for byte i; in the way that suits the CPU.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 mod avx512;
 mod portable;
 
 use super::blocks::bits::put_places;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 pub use avx2::Avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 pub use avx512::Avx512;
 pub use portable::Portable;
 
@@ -89,7 +89,7 @@ mod tests {
                 portable[0].high.count_ones() as usize,
                 block.iter().filter(|b| !b.is_ascii()).count()
             );
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             for path in CpuPath::here() {
                 let found = match path {
                     CpuPath::Portable => continue,
@@ -121,7 +121,7 @@ mod tests {
                 assert_eq!(out[..count], expected, "{path:?}");
             };
             check(CpuPath::Portable, Portable::put_places);
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             if CpuPath::Avx512.is_here() {
                 check(CpuPath::Avx512, Avx512::put_places);
             }

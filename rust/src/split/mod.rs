@@ -14,7 +14,7 @@ mod words;
 
 pub use bert::BertWords;
 pub use blocks::Splitter;
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 pub use classify::{Avx2, Avx512, Classify};
 pub use layers::{Layers, Pieces};
 pub use words::{Byte, Bytes, Edges, WordFinder, WORDS};

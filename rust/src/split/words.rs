@@ -83,14 +83,14 @@ impl<'a> WordFinder<'a> {
     /// Where the next words begin and end; returns how many.
     pub fn fill(&mut self, starts: &mut Edges, stops: &mut Edges) -> usize {
         match self.path {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.fill_avx2(starts, stops) },
             _ => self.fill_with(starts, stops, portable),
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn fill_avx2(&mut self, starts: &mut Edges, stops: &mut Edges) -> usize {
         // SAFETY: this function has the feature
@@ -147,7 +147,7 @@ fn portable(block: &[u8; 64], bytes: &Bytes) -> Masks {
     masks
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(simd)]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2(block: &[u8; 64], bytes: &Bytes) -> Masks {
     use std::arch::x86_64::*;
@@ -245,7 +245,7 @@ mod tests {
                 let expected = portable(&block, &bytes);
                 assert_eq!(expected.word >> place & 1 == 1, bytes.of(byte) == Byte::Word);
                 assert_eq!(expected.white >> place & 1 == 1, bytes.of(byte) == Byte::White);
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(simd)]
                 if CpuPath::Avx2.is_here() {
                     // SAFETY: the CPU has the feature
                     assert_eq!(unsafe { avx2(&block, &bytes) }, expected);

@@ -28,7 +28,7 @@ impl Space {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn find_unknown_avx2(&mut self, from: usize) {
         // SAFETY: this function's own promise
@@ -65,18 +65,18 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     #[inline(always)]
     fn known(&mut self, at: usize) -> usize {
         match self.path {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY, of both: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 | CpuPath::Avx512 if TRACE && self.tokenizer.leads() => unsafe {
                 self.known_avx2::<true>(at)
             },
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.known_avx2::<false>(at) },
             _ => self.known_by::<TRACE>(at, |line, key| line.find(*key)),
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(simd)]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn known_avx2<const LEADS: bool>(&mut self, at: usize) -> usize {
         // SAFETY: this function's own promise
@@ -144,7 +144,7 @@ impl<const TRACE: bool> Worker<'_, TRACE> {
     #[inline(never)]
     fn learn(&mut self, from: usize) {
         match self.path {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(simd)]
             // SAFETY: `cpu_path` chose this one, so the CPU has the features
             CpuPath::Avx2 | CpuPath::Avx512 => unsafe { self.space.find_unknown_avx2(from) },
             _ => self.space.find_unknown(from, |line, key| line.find(*key)),
