@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 /// A page of the larger kind.
-pub const LARGE: usize = 2 << 20;
+const LARGE: usize = 2 << 20;
 
 pub struct LargePages;
 
@@ -160,8 +160,12 @@ mod pages {
 /// Zero bits must be a value of the type, which must not be aligned to more than a page.
 pub unsafe trait Plain: Copy {}
 
-/// A row that is all zero at first. From 1 MB on memory is taken for what is touched only (on Linux), so that it can be as
-/// long as it may ever have to be.
+/// Whether of so many zeroes only those take memory that are touched.
+pub fn comes_when_touched(bytes: usize) -> bool {
+    cfg!(target_os = "linux") && bytes >= LARGE / 2
+}
+
+/// A row that is all zero at first, as long as it may ever have to be where its memory comes when it is touched.
 pub struct Zeroed<T: Plain> {
     first: NonNull<T>,
     len: usize,

@@ -15,7 +15,7 @@ pub const MOST_RANKS: u32 = NEVER;
 
 /// Pair to rank, a cuckoo table: a pair is in one of two slots.
 ///
-/// A slot is one u64, left and right (21 bits each) and rank (22), so that o200k's
+/// A slot is one u64, left and right (21 bits each) and how far the rank is below NEVER (22), so that o200k's
 /// 446,189 rules are 8 MB. A lookup loads both slots and selects without a branch:
 /// most lookups of a merge find nothing, and a probing loop would be mispredicted.
 pub struct Pairs {
@@ -23,6 +23,7 @@ pub struct Pairs {
     shift: u32,
 }
 
+/// Where a pair may be.
 pub type Slots = [u32; 2];
 
 /// No pair, whatever is asked for.
@@ -71,7 +72,7 @@ impl Pairs {
         MULTIPLIERS.map(|multiplier| (key.wrapping_mul(multiplier) >> self.shift) as usize)
     }
 
-    /// The slots that a pair may be in.
+    /// Both slots of a pair, for `prefetch` and `rank_in`.
     #[inline(always)]
     pub fn slots_of(&self, left: u32, right: u32) -> Slots {
         self.places(key(left, right)).map(|place| place as u32)
